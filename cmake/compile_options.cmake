@@ -1,0 +1,45 @@
+# GCC 12 or Clang 16 are the oldest that compile C++20 ranges with libstdc++ 12; clang 14, Debian 12's default, does not.
+if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12) OR
+   (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 16))
+  message(FATAL_ERROR "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} is too old: GCC 12 or Clang 16 is needed. "
+                      "Install one (g++-12, clang-19) and name it with -DCMAKE_CXX_COMPILER=.")
+endif()
+
+# Flags every target of ours shares. They are one interface library so that Eigen's alignment can not differ between
+# translation units.
+add_library(kvreplay_options INTERFACE)
+
+# -ffp-contract and fast maths stay at the compiler's safe defaults: NaN checks and masks depend on them.
+target_compile_options(kvreplay_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor)
+# GCC 12 warns about std::string's own operator+ (GCC bug 105329).
+target_compile_options(kvreplay_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+if(KVREPLAY_WARNINGS_AS_ERRORS)
+  target_compile_options(kvreplay_options INTERFACE -Werror)
+endif()
+
+# Instruction set: x86-64-v3 where the building machine has it, else the compiler's baseline.
+include(CheckCXXSourceRuns)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT CMAKE_CROSSCOMPILING)
+  set(CMAKE_REQUIRED_FLAGS "-march=x86-64-v3")
+  check_cxx_source_runs("int main() { return __builtin_cpu_supports(\"avx2\") && __builtin_cpu_supports(\"fma\") ? 0 : 1; }"
+                        KVREPLAY_HAS_X86_64_V3)
+  unset(CMAKE_REQUIRED_FLAGS)
+endif()
+if(KVREPLAY_HAS_X86_64_V3)
+  set(kvreplay_default_arch x86-64-v3)
+endif()
+set(KVREPLAY_ARCH "${kvreplay_default_arch}" CACHE STRING "-march= value (x86-64-v3, native, ...); empty: baseline")
+if(KVREPLAY_ARCH)
+  target_compile_options(kvreplay_options INTERFACE -march=${KVREPLAY_ARCH})
+endif()
+
+if(KVREPLAY_SANITIZE)
+  target_compile_options(kvreplay_options INTERFACE -fsanitize=${KVREPLAY_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(kvreplay_options INTERFACE -fsanitize=${KVREPLAY_SANITIZE})
+  if(KVREPLAY_SANITIZE MATCHES "undefined")
+    target_compile_options(kvreplay_options INTERFACE -fno-sanitize-recover=undefined)
+  endif()
+endif()
+
+# Our own threads only: Eigen must not start any inside our regions.
+target_compile_definitions(kvreplay_options INTERFACE EIGEN_DONT_PARALLELIZE)

@@ -1,0 +1,64 @@
+#include "reports/formats.hpp"
+
+#include "reports/google_benchmark.hpp"
+#include "reports/markdown.hpp"
+#include "reports/result_csv.hpp"
+#include "reports/result_json.hpp"
+#include "reports/text.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace kvreplay::reports {
+namespace {
+
+constexpr std::array formats{
+    Format{"json", ".json", "result file, schema kvreplay.result/1: everything there is", write_result_json},
+    Format{"markdown", ".md", "tables for people, a pull request or a CI summary", write_markdown},
+    Format{"csv", ".csv", "one number a line: workload, policy, repetition, metric, unit, value", write_result_csv},
+    Format{"google-benchmark", ".gbench.json", "Google Benchmark's JSON, for its compare.py and CI actions",
+           write_google_benchmark},
+};
+
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
+std::string known_extensions() {
+  std::string list;
+  for (const Format& format : formats) list += fmt::format("{}{}", list.empty() ? "" : ", ", format.extension);
+  return list;
+}
+
+}  // namespace
+
+std::span<const Format> format_table() { return formats; }
+
+const Format* find_format(std::string_view name) {
+  const auto found = std::find_if(formats.begin(), formats.end(), [&](const Format& f) { return f.name == name; });
+  return found == formats.end() ? nullptr : &*found;
+}
+
+UnknownFormat::UnknownFormat(const std::string& path)
+    : std::invalid_argument(fmt::format("{}: the end of the name picks the format; known are {}", shortened(path, 200),
+                                        known_extensions())) {}
+
+const Format& format_for_path(const std::string& path) {
+  const std::string name = lower_case(path.substr(path.find_last_of('/') + 1));
+  const Format* best = nullptr;
+  for (const Format& format : formats) {
+    if (name.ends_with(format.extension) && (best == nullptr || format.extension.size() > best->extension.size())) {
+      best = &format;
+    }
+  }
+  if (best == nullptr) throw UnknownFormat(path);
+  return *best;
+}
+
+}  // namespace kvreplay::reports

@@ -1,0 +1,103 @@
+// A JSON value and where it lies, read strictly. Only .cpp files include this.
+#pragma once
+
+#include "reports/json_values.hpp"
+#include "reports/result_json.hpp"
+
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace kvreplay::reports {
+
+// Every reader throws ResultError naming the file and the JSON pointer of the value that is not as it must be.
+class JsonNode {
+ public:
+  JsonNode(const Json& value, std::string_view file, std::string pointer)
+      : value_(value), file_(file), pointer_(std::move(pointer)) {}
+
+  JsonNode member(const std::string& name) const {
+    need(value_.is_object(), "an object");
+    const auto found = value_.find(name);
+    if (found == value_.end()) throw ResultError(fmt::format("{}: {}/{}: missing", file_, pointer_, name));
+    return {*found, file_, pointer_ + "/" + name};
+  }
+
+  bool is_null() const { return value_.is_null(); }
+
+  Count integer(Count smallest = std::numeric_limits<Count>::min()) const {
+    need(value_.is_number_integer(), "an integer");
+    const bool fits = !value_.is_number_unsigned() ||
+                      value_.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<Count>::max());
+    need(fits, "an integer of 64 bits");
+    const Count value = value_.get<Count>();
+    if (value < smallest) need(false, fmt::format("at least {}", smallest));
+    return value;
+  }
+  std::optional<Count> optional_integer(Count smallest = std::numeric_limits<Count>::min()) const {
+    if (is_null()) return std::nullopt;
+    return integer(smallest);
+  }
+  int line_number() const {
+    const Count line = integer(0);
+    need(line <= std::numeric_limits<int>::max(), "the number of a line");
+    return static_cast<int>(line);
+  }
+  double number() const {
+    need(value_.is_number(), "a number");
+    return value_.get<double>();
+  }
+  bool boolean() const {
+    need(value_.is_boolean(), "true or false");
+    return value_.get<bool>();
+  }
+  std::string text() const {
+    need(value_.is_string(), "a string");
+    return value_.get<std::string>();
+  }
+  std::string optional_text() const { return is_null() ? std::string() : text(); }
+
+  template <typename Visit>
+  void for_each_element(Visit visit) const {
+    need(value_.is_array(), "a list");
+    for (std::size_t i = 0; i < value_.size(); ++i)
+      visit(JsonNode(value_[i], file_, fmt::format("{}/{}", pointer_, i)));
+  }
+  template <typename Visit>
+  void for_each_member(Visit visit) const {
+    need(value_.is_object(), "an object");
+    for (const auto& [name, value] : value_.items()) visit(name, JsonNode(value, file_, pointer_ + "/" + name));
+  }
+
+  std::vector<Count> integers(Count smallest = std::numeric_limits<Count>::min()) const {
+    std::vector<Count> values;
+    for_each_element([&](const JsonNode& element) { values.push_back(element.integer(smallest)); });
+    return values;
+  }
+  // The reverse of pairs_json.
+  std::vector<std::pair<std::string, std::string>> pairs() const {
+    std::vector<std::pair<std::string, std::string>> values;
+    for_each_member([&](const std::string& name, const JsonNode& member) {
+      if (!member.value_.is_array()) {
+        values.emplace_back(name, member.text());
+        return;
+      }
+      member.for_each_element([&](const JsonNode& element) { values.emplace_back(name, element.text()); });
+    });
+    return values;
+  }
+
+ private:
+  void need(bool holds, std::string_view expected) const {
+    if (!holds)
+      throw ResultError(fmt::format("{}: {}: must be {}", file_, pointer_.empty() ? "/" : pointer_, expected));
+  }
+
+  const Json& value_;
+  std::string_view file_;
+  std::string pointer_;
+};
+
+}  // namespace kvreplay::reports

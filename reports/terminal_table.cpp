@@ -1,0 +1,99 @@
+#include "reports/terminal_table.hpp"
+
+#include "reports/text.hpp"
+#include "reports/text_table.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace kvreplay::reports {
+namespace {
+
+constexpr std::size_t max_note_width = 400;
+
+// Words on lines of at most `width` columns, later lines indented; a word that is wider is shortened.
+std::string wrapped(const std::string& text, std::size_t width) {
+  constexpr std::string_view indent = "  ";
+  std::string out, line;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = shortened(text.substr(at, end - at), width - indent.size());
+    at = end + 1;
+    if (line.empty() || line == indent) {
+      line += word;
+    } else if (display_width(line) + 1 + display_width(word) <= width) {
+      line += ' ';
+      line += word;
+    } else {
+      out += line + "\n";
+      line = std::string(indent) + word;
+    }
+  }
+  return out + line + "\n";
+}
+
+std::string table_of(const Overview& overview, const TerminalStyle& style) {
+  std::vector<TextColumn> columns;
+  columns.reserve(overview.columns.size());
+  for (const OverviewColumn& column : overview.columns) columns.push_back({column.title, column.is_number});
+  std::vector<std::vector<OverviewCell>> rows = overview.rows;
+  if (table_width(columns, rows) > style.columns) {
+    for (std::size_t i = overview.columns.size(); i-- > 0;) {
+      if (!overview.columns[i].is_optional) continue;
+      const auto at = static_cast<std::ptrdiff_t>(i);
+      columns.erase(columns.begin() + at);
+      for (auto& row : rows) row.erase(row.begin() + at);
+    }
+  }
+  return text_table(columns, std::move(rows), style.columns, style.color);
+}
+
+void append_overview(std::string& out, const Overview& overview, const TerminalStyle& style) {
+  const auto line = [&](const std::string& text) { out += wrapped(shortened(text, max_note_width), style.columns); };
+  std::string heading = shortened(overview.workload, style.columns);
+  if (overview.path != overview.workload && !overview.path.empty()) heading += fmt::format("  ({})", overview.path);
+  line(heading);
+  if (!overview.title.empty()) line(overview.title);
+  line(overview.setting);
+  out += '\n';
+  out += table_of(overview, style);
+  if (!overview.notes.empty()) out += '\n';
+  for (const std::string& note : overview.notes) line("! " + note);
+  out += '\n';
+}
+
+std::string legend_of(const std::vector<Overview>& overviews) {
+  std::vector<std::string> titles;
+  std::string legend;
+  for (const Overview& overview : overviews) {
+    for (const OverviewColumn& column : overview.columns) {
+      if (column.meaning.empty() || std::find(titles.begin(), titles.end(), column.title) != titles.end()) continue;
+      titles.push_back(column.title);
+      legend += fmt::format("{}{}: {}", legend.empty() ? "" : "; ", column.title, column.meaning);
+    }
+  }
+  return legend;
+}
+
+}  // namespace
+
+std::string terminal_table(const ResultFile& file, const TerminalStyle& style) {
+  const std::vector<std::string> labels = workload_labels(file.results);
+  std::vector<Overview> overviews;
+  for (const Group& group : groups_of(file.results)) {
+    overviews.push_back(overview_of(file.results, group, labels[group.results.front()], style.units));
+  }
+  std::string out;
+  for (const Overview& overview : overviews) append_overview(out, overview, style);
+  if (style.legend && !overviews.empty()) {
+    out += wrapped(legend_of(overviews), style.columns);
+    if (style.units == Units::human) out += wrapped("Exact numbers: -o FILE.csv or -o FILE.json.", style.columns);
+    out += '\n';
+  }
+  const Verdict verdict = verdict_of(file.results);
+  return out + painted(verdict.text, verdict.emphasis, style.color) + ".\n";
+}
+
+}  // namespace kvreplay::reports

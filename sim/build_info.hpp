@@ -1,0 +1,14 @@
+// Facts of the build, written into build_info.cpp by cmake/build_info.cmake at every build.
+#pragma once
+
+namespace kvreplay::sim::build_info {
+
+extern const char* const version;
+extern const char* const git_commit;  // "unknown" outside a checkout
+extern const char* const git_dirty;   // yes, no or unknown
+extern const char* const compiler;
+extern const char* const flags;
+extern const char* const build_type;
+extern const char* const source_dir;  // for data of an uninstalled program
+
+}  // namespace kvreplay::sim::build_info

@@ -1,0 +1,215 @@
+#include "sim/experiment.hpp"
+
+#include "sim/cells.hpp"
+#include "sim/expectation.hpp"
+#include "sim/machine.hpp"
+#include "sim/process_use.hpp"
+#include "sim/reference.hpp"
+#include "sim/tensor_dump.hpp"
+#include "sim/timeline.hpp"
+#include "sim/verifier.hpp"
+
+#include <fmt/format.h>
+
+#include <omp.h>
+
+#include <memory>
+
+namespace kvreplay::sim {
+namespace {
+
+class Experiment {
+ public:
+  Experiment(const ExperimentSettings& settings, ExperimentObserver& observer)
+      : settings_(settings), observer_(observer) {}
+
+  reports::ResultFile run();
+
+ private:
+  void load();
+  void guard_against_long_runs();
+  void repeat(Count repetition);
+  void replay_cell(std::size_t workload, std::size_t policy, Count repetition);
+  void observe_outputs(std::size_t workload, std::size_t policy);
+  ReplaySettings replay_settings() const;
+  void warm_up(DecoderStack& stack);
+  bool interrupted() const { return settings_.interrupted != nullptr && settings_.interrupted->load(); }
+  reports::RunResult& result_of(std::size_t workload, std::size_t policy) {
+    return results_[workload * settings_.policies.size() + policy];
+  }
+
+  const ExperimentSettings& settings_;
+  ExperimentObserver& observer_;
+  std::vector<LoadedWorkload> workloads_;
+  std::vector<reports::RunResult> results_;
+  StackKeeper stacks_;
+  Count run_order_ = 0;
+  Count num_cells_ = 0;
+};
+
+reports::ResultFile Experiment::run() {
+  omp_set_num_threads(settings_.threads);
+  load();
+  const bool observes = settings_.verify || !settings_.dump_folder.empty();
+  num_cells_ = static_cast<Count>(results_.size()) * (settings_.repetitions + (observes ? 1 : 0));
+  if (settings_.depth == Depth::compute) guard_against_long_runs();
+  for (Count repetition = 0; repetition < settings_.repetitions && !interrupted(); ++repetition) repeat(repetition);
+  for (std::size_t workload = 0; observes && workload < workloads_.size(); ++workload) {
+    for (std::size_t policy = 0; policy < settings_.policies.size() && !interrupted(); ++policy) {
+      observe_outputs(workload, policy);
+    }
+  }
+  // A cell that an interruption kept from starting has counted nothing and is left out.
+  std::erase_if(results_, [](const reports::RunResult& result) { return result.counters.empty(); });
+  return {.config = {}, .provenance = provenance(settings_.threads), .results = std::move(results_)};
+}
+
+void Experiment::load() {
+  for (const std::string& path : settings_.workload_paths) {
+    workloads_.push_back(load_workload(path, settings_.model, settings_.stop_at_limit));
+    const LoadedWorkload& loaded = workloads_.back();
+    for (const policies::PolicySpec& policy : settings_.policies) {
+      check_policy(policy, loaded.model);
+      results_.push_back(new_result(loaded, policy, settings_.depth));
+    }
+    if (settings_.depth == Depth::compute && loaded.workload.vocab > loaded.model.vocab_size) {
+      observer_.note(fmt::format("{}: ids of the tokenizer's {} are folded into the model's vocabulary of {} at the "
+                                 "embedding; counters do not depend on it",
+                                 path, loaded.workload.vocab, loaded.model.vocab_size));
+    }
+  }
+}
+
+void Experiment::guard_against_long_runs() {
+  const MachineSpeed speed = measure_machine_speed();
+  double seconds = 0;
+  ReplaySettings plan = replay_settings();
+  plan.depth = Depth::plan;
+  plan.progress = {};
+  for (const LoadedWorkload& loaded : workloads_) {
+    double cold_seconds = 0;
+    if (settings_.verify) {
+      // One cold pass a leaf is at most one pass over every requested token; usually far less.
+      Work work{2.0 * static_cast<double>(loaded.model.num_parameters()) * static_cast<double>(loaded.facts.max_length), 0};
+      cold_seconds = static_cast<double>(loaded.facts.leaves) * expected_seconds(work, speed);
+    }
+    for (const policies::PolicySpec& policy : settings_.policies) {
+      const ReplayRecord record = replay(loaded.workload, loaded.facts, loaded.model, policy, nullptr, plan);
+      const double once = expected_seconds(work_of(loaded.model, record.counters), speed);
+      const bool observes = settings_.verify || !settings_.dump_folder.empty();
+      seconds += once * static_cast<double>(settings_.repetitions + (observes ? 1 : 0));
+    }
+    seconds += cold_seconds;
+  }
+  if (seconds > long_run_seconds && !settings_.accept_long_run) {
+    throw RunTooLong(
+        fmt::format("computing this is expected to take about {} on this machine; --depth plan counts the same numbers in "
+                    "moments, --depth alloc also moves the bytes, a smaller --model computes less, --yes runs it all the "
+                    "same",
+                    duration_text(seconds)));
+  }
+  observer_.expectation(seconds);
+}
+
+ReplaySettings Experiment::replay_settings() const {
+  return {.depth = settings_.depth,
+          .memory_limit_bytes = settings_.memory_limit_bytes,
+          .stop_at_limit = settings_.stop_at_limit,
+          .truncate_at_events = settings_.truncate_at_events,
+          .poison_unused = false,
+          .interrupted = settings_.interrupted,
+          .progress = [this](Count done) { observer_.progress(done); }};
+}
+
+void Experiment::repeat(Count repetition) {
+  const std::size_t num_policies = settings_.policies.size();
+  for (std::size_t workload = 0; workload < workloads_.size(); ++workload) {
+    for (std::size_t i = 0; i < num_policies && !interrupted(); ++i) {
+      replay_cell(workload, (i + static_cast<std::size_t>(repetition)) % num_policies, repetition);
+    }
+  }
+}
+
+void Experiment::replay_cell(std::size_t workload, std::size_t policy, Count repetition) {
+  const LoadedWorkload& loaded = workloads_[workload];
+  DecoderStack* stack = nullptr;
+  if (settings_.depth == Depth::compute) {
+    stack = &stacks_.stack_for(loaded.model);
+    warm_up(*stack);
+  }
+  reports::RunResult& result = result_of(workload, policy);
+  observer_.begin(run_order_ + 1, num_cells_,
+                  fmt::format("{} through {}", loaded.workload.meta.id, settings_.policies[policy].text),
+                  loaded.facts.evaluations);
+  Timeline timeline(loaded.facts.evaluations);
+  ReplayListener* listener = &timeline;
+  const bool wants_timeline = settings_.timeline && repetition == 0;
+  const ProcessUseMeter meter;
+  const ReplayRecord record =
+      replay(loaded.workload, loaded.facts, loaded.model, settings_.policies[policy], stack, replay_settings(),
+             wants_timeline ? std::span<ReplayListener* const>(&listener, 1) : std::span<ReplayListener* const>{});
+  const reports::ProcessUse use = meter.finish();
+  const std::size_t repetitions_before = result.repetitions.size();
+  add_repetition(result, record, repetition, run_order_++, settings_.depth);
+  if (settings_.depth != Depth::plan && result.repetitions.size() > repetitions_before) {
+    result.repetitions.back().process = use;
+  }
+  if (wants_timeline) result.timeline = timeline.points();
+  observer_.end();
+}
+
+// Pages and caches are touched once before anything is timed.
+void Experiment::warm_up(DecoderStack& stack) {
+  const std::vector<policies::TokenId> tokens{0, 1, 2, 3};
+  stack.evaluate_cold(tokens, {});
+}
+
+// Verification and dumps look at every output, so they get a replay of their own that no time is taken from.
+void Experiment::observe_outputs(std::size_t workload, std::size_t policy) {
+  const LoadedWorkload& loaded = workloads_[workload];
+  DecoderStack& stack = stacks_.stack_for(loaded.model);
+  reports::RunResult& result = result_of(workload, policy);
+  observer_.begin(++run_order_, num_cells_,
+                  fmt::format("{} through {}, outputs", loaded.workload.meta.id, settings_.policies[policy].text),
+                  loaded.facts.evaluations);
+  std::vector<ReplayListener*> listeners;
+  std::unique_ptr<Reference> reference;
+  std::unique_ptr<Verifier> verifier;
+  if (settings_.verify) {
+    const auto& expect = loaded.workload.expect;
+    const double tolerance = settings_.tolerance > 0 ? settings_.tolerance : expect.check_tolerance.value_or(0);
+    reference = std::make_unique<Reference>(loaded.workload, stack);
+    verifier = std::make_unique<Verifier>(*reference, stack, tolerance, expect.check_logits.value_or(std::vector<Count>{}));
+    listeners.push_back(verifier.get());
+  }
+  std::unique_ptr<TensorDump> dump;
+  if (!settings_.dump_folder.empty()) {
+    dump = std::make_unique<TensorDump>(settings_.dump_folder, loaded.workload, settings_.policies[policy].text, stack,
+                                        settings_.dump_hidden);
+    listeners.push_back(dump.get());
+  }
+  const ReplayRecord record =
+      replay(loaded.workload, loaded.facts, loaded.model, settings_.policies[policy], &stack, replay_settings(), listeners);
+  if (result.counters.empty()) {  // nothing was timed before
+    result.outcome = record.outcome;
+    result.counters = record.counters;
+  }
+  if (verifier != nullptr) result.verification = verifier->result();
+  if (dump != nullptr) observer_.note("wrote " + dump->write());
+  observer_.end();
+}
+
+}  // namespace
+
+std::string duration_text(double seconds) {
+  if (seconds < 120) return fmt::format("{:.0f} seconds", seconds);
+  if (seconds < 2 * 3600) return fmt::format("{:.0f} minutes", seconds / 60);
+  if (seconds < 2 * 86400) return fmt::format("{:.1f} hours", seconds / 3600);
+  return fmt::format("{:.1f} days", seconds / 86400);
+}
+
+reports::ResultFile run_experiment(const ExperimentSettings& settings, ExperimentObserver& observer) {
+  return Experiment(settings, observer).run();
+}
+
+}  // namespace kvreplay::sim

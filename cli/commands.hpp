@@ -1,0 +1,23 @@
+// The sub-commands. Each adds itself to the program; parsing runs nothing, it only chooses what to run.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <atomic>
+#include <functional>
+
+namespace kvreplay::cli {
+
+// What the chosen sub-command does; its result is the exit code.
+using Command = std::function<int()>;
+
+// Set by the first SIGINT: replays stop after the evaluation under way.
+extern std::atomic<bool> interrupted;
+
+void add_run(CLI::App& program, Command& chosen);
+void add_explain(CLI::App& program, Command& chosen);
+void add_verify(CLI::App& program, Command& chosen);
+void add_check(CLI::App& program, Command& chosen);
+void add_list(CLI::App& program, Command& chosen);
+
+}  // namespace kvreplay::cli

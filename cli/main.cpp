@@ -1,0 +1,105 @@
+// kvreplay: parses the command line, calls the libraries, maps errors to exit codes.
+
+#include "cli/commands.hpp"
+#include "cli/errors.hpp"
+#include "cli/exit_codes.hpp"
+#include "sim/machine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <string>
+#include <vector>
+
+namespace kvreplay::cli {
+
+std::atomic<bool> interrupted{false};
+
+namespace {
+
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touch it");
+
+timespec first_interrupt{};
+
+// The first SIGINT asks for an orderly end, a later one ends the program at once. Two at almost the same time are one:
+// `timeout` signals the program and then its group.
+extern "C" void note_interrupt(int) {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const double seconds = static_cast<double>(now.tv_sec - first_interrupt.tv_sec) +
+                         1e-9 * static_cast<double>(now.tv_nsec - first_interrupt.tv_nsec);
+  constexpr double same_interrupt_seconds = 0.2;
+  if (!interrupted.exchange(true)) {
+    first_interrupt = now;
+  } else if (seconds > same_interrupt_seconds) {
+    std::signal(SIGINT, SIG_DFL);
+    raise(SIGINT);
+  }
+}
+
+// Names a word could have meant: options of the command it was given to, or sub-commands.
+std::vector<std::string> known_words(const CLI::App& program) {
+  std::vector<std::string> words;
+  const CLI::App* command = &program;
+  for (const CLI::App* chosen : program.get_subcommands()) command = chosen;
+  for (const CLI::Option* option : command->get_options()) {
+    for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
+  }
+  if (command == &program) {
+    for (const CLI::App* sub : program.get_subcommands([](const CLI::App*) { return true; })) words.push_back(sub->get_name());
+  }
+  return words;
+}
+
+int explain_parse_error(const CLI::App& program, const CLI::ParseError& error, int argc, char* argv[]) {
+  std::string hint;
+  for (int i = 1; i < argc && hint.empty(); ++i) {
+    const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
+    const auto words = known_words(program);
+    const bool known = std::find(words.begin(), words.end(), word) != words.end();
+    if (!known && (word.starts_with("--") || program.get_subcommands().empty())) hint = nearest(word, words);
+  }
+  fmt::print(stderr, "kvreplay: {}{}\n", error.what(), hint.empty() ? "" : fmt::format(" (did you mean '{}'?)", hint));
+  std::string command = "kvreplay";
+  for (const CLI::App* chosen : program.get_subcommands()) command += " " + chosen->get_name();
+  fmt::print(stderr, "'{} --help' explains the options.\n", command);
+  return exit_input;
+}
+
+int run_program(int argc, char* argv[]) {
+  CLI::App program{"Replays recorded generation workloads against KV-cache policies and measures what each of them\n"
+                   "reallocates, copies, zeroes, recomputes and holds."};
+  program.name("kvreplay");
+  program.set_version_flag("--version", [] { return sim::version_text(); });
+  program.require_subcommand(1);
+  program.footer("Exit codes: 0 ran; 1 a verification or comparison failed; 2 usage or input error;\n"
+                 "3 run-time failure; 130 interrupted.");
+  Command chosen;
+  add_run(program, chosen);
+  add_explain(program, chosen);
+  add_verify(program, chosen);
+  add_check(program, chosen);
+  add_list(program, chosen);
+  if (argc <= 1) {
+    fmt::print(stderr, "{}", program.help());
+    return exit_input;
+  }
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::Success& help_or_version) {
+    program.exit(help_or_version);
+    return exit_ok;
+  } catch (const CLI::ParseError& error) {
+    return explain_parse_error(program, error, argc, argv);
+  }
+  std::signal(SIGINT, note_interrupt);
+  return guarded(chosen);
+}
+
+}  // namespace
+}  // namespace kvreplay::cli
+
+int main(int argc, char* argv[]) { return kvreplay::cli::run_program(argc, argv); }

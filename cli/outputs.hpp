@@ -1,0 +1,36 @@
+// Where results go: files whose extension picks the format, or stdout. Everything is checked before anything runs.
+#pragma once
+
+#include "reports/result.hpp"
+
+#include <string>
+#include <vector>
+
+namespace kvreplay::cli {
+
+enum class OutputKind { results, explanation };
+
+class OutputFiles {
+ public:
+  // `texts` as given to -o: FILE, FORMAT:FILE, - or FORMAT:-. Throws OptionError for an unknown format, a folder that is missing
+  // or a name given twice.
+  OutputFiles(const std::vector<std::string>& texts, OutputKind kind);
+
+  bool empty() const { return targets_.empty(); }
+  bool uses_stdout() const;
+  // Whole or not at all, each one. Throws reports::FileError.
+  void write(const reports::ResultFile& results) const;
+  void write(const std::string& text) const;  // an explanation: CSV whatever the name
+  std::vector<std::string> paths() const;     // of files, for a closing note
+
+ private:
+  struct Target {
+    std::string path;    // "-": stdout
+    std::string format;  // name in the table of formats
+  };
+  void write_target(const Target& target, const std::string& text) const;
+
+  std::vector<Target> targets_;
+};
+
+}  // namespace kvreplay::cli

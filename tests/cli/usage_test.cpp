@@ -1,0 +1,113 @@
+// Wrong command lines: exit code 2, a message that says what would have been right, nothing on stdout.
+
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+
+#include <vector>
+
+namespace kvreplay::cli {
+namespace {
+
+using testing::kvreplay;
+using testing::recording;
+using testing::ScratchFolder;
+using Catch::Matchers::Contains;
+
+const std::string json = recording("guidance-0.2.1_transformers-4.47.1/json_w64");
+
+struct Wrong {
+  std::string arguments, says;
+};
+
+}  // namespace
+
+TEST_CASE("wrong command lines end with 2 and name the cure") {
+  const ScratchFolder scratch;
+  const std::string plan = "run --depth plan " + json + " ";
+  const std::vector<Wrong> lines{
+      {"", "SUBCOMMAND"},
+      {"rnu", "did you mean 'run'"},
+      {"run", "FILE is required"},
+      {plan + "--polcy crop", "did you mean '--policy'"},
+      {plan + "-p crp", "did you mean 'crop'"},
+      {plan + "-p crop:kep=seed", "did you mean 'keep'"},
+      {plan + "-p crop:keep=sed", "did you mean 'seed'"},
+      {plan + "-p doubling:capacity=5", "not valid for policy doubling"},
+      {plan + "-p crop -p crop", "given twice"},
+      {plan + "-p fixed:capacity=0", "capacity"},
+      {plan + "-p fixed:capacity=010", "capacity"},
+      {"run --depth plam " + json, "did you mean 'plan'"},
+      {plan + "--repetitions 0", "--repetitions takes a whole number from 1"},
+      {plan + "--repetitions 1e3", "not '1e3'"},
+      {plan + "--threads 0", "--threads takes a whole number from 1"},
+      {plan + "--threads -3", "--threads takes a whole number from 1"},
+      {plan + "--memory-limit 5MB", "512MiB"},
+      {plan + "--memory-limit 99999999999GiB", "--memory-limit"},
+      {plan + "--max-positions 0x40", "--max-positions"},
+      {plan + "--at-limit halt", "error or stop"},
+      {plan + "--tolerance nan", "--tolerance takes a positive number"},
+      {plan + "--verify", "only --depth compute"},
+      {plan + "--model gemma2-3b", "did you mean 'gemma2-"},
+      {plan + "--model gemma2-2b:num_layer=4", "did you mean 'num_layers'"},
+      {plan + "--model gemma2-2b:num_layers=0", "num_layers"},
+      {plan + "--kv-dtype fp16", "fp32 or bf16"},
+      {plan + "-o report.txt", ".json"},
+      {plan + "-o /nowhere/at/all/report.json", "no folder /nowhere/at/all"},
+      {plan + "-o " + scratch.path(""), "is a directory"},
+      {plan + "-o xml:-", "no format is called 'xml'"},
+      {plan + "-o a.json -o a.json", "given twice"},
+      {plan + "--fail-on nothing", "--fail-on takes outcome"},
+      {plan + "--color red", "auto or always or never"},
+      {"explain " + json, "takes one --policy"},
+      {"explain " + json + " -p crop --from 3 --to 2", "behind"},
+      {"explain " + json + " -p crop --evaluation 24", "this run has 24"},
+      {"explain " + json + " -p crop --evaluation 1 --from 1", "one or the other"},
+      {"explain " + json + " -p crop --against nowhere.csv", "nowhere.csv"},
+      {"list polices", "did you mean 'policies'"},
+      {"check nowhere.yaml", "nowhere.yaml"},
+      {"run " + scratch.path(""), "directory"},
+  };
+  for (const Wrong& line : lines) {
+    INFO("kvreplay " << line.arguments);
+    const auto finished = kvreplay(line.arguments);
+    CHECK(finished.exit_code == 2);
+    CHECK_THAT(finished.err, Contains(line.says));
+    CHECK(finished.out.empty());
+  }
+  CHECK(scratch.num_entries() == 0);
+}
+
+TEST_CASE("help and version are answers, not errors") {
+  for (const char* arguments : {"--help", "run --help", "explain --help", "verify --help", "check --help", "list --help",
+                                "--version", "run --policy help x.yaml", "list policies", "list models", "list metrics",
+                                "list formats", "list workloads"}) {
+    INFO(arguments);
+    const auto finished = kvreplay(arguments);
+    CHECK(finished.exit_code == 0);
+    CHECK(finished.out.size() > 40);
+    CHECK(finished.err.empty());
+  }
+  CHECK_THAT(kvreplay("--version").out, Contains("commit"));
+  CHECK_THAT(kvreplay("run --policy help x.yaml").out, Contains("hold_old=true|false"));
+}
+
+TEST_CASE("a workload that is too long for its model is named before anything runs") {
+  const ScratchFolder scratch;
+  const std::string limit = " --max-positions 30 ";
+  const auto refused = kvreplay("run --depth plan" + limit + json);
+  CHECK(refused.exit_code == 2);
+  CHECK_THAT(refused.err, Contains("json_w64.yaml:") && Contains("30 positions") && Contains("--at-limit stop"));
+  const auto stopped = kvreplay("run --depth plan --at-limit stop -p crop -o csv:-" + limit + json);
+  CHECK(stopped.exit_code == 0);
+  CHECK_THAT(stopped.out, Contains("limit_reached"));
+  CHECK(kvreplay("run --depth plan --at-limit stop --fail-on outcome -p crop" + limit + json).exit_code == 1);
+}
+
+TEST_CASE("a compute run of days does not start by accident") {
+  const auto finished = kvreplay("run " + recording("examples/02_multi_turn_prefix_reuse"));
+  CHECK(finished.exit_code == 2);
+  CHECK_THAT(finished.err, Contains("--depth plan") && Contains("--yes") && Contains("days"));
+  CHECK(finished.out.empty());
+}
+
+}  // namespace kvreplay::cli

@@ -250,9 +250,9 @@ void Replay::end_unserved(const Step& step, const Admission& admission) {
     outcome_.available = admission.held_before;
   } else {
     end("capacity_exceeded", step,
-        fmt::format("a list of {} tokens does not fit a capacity of {}", length, admission.capacity_before));
+        fmt::format("a list of {} tokens is longer than the {} this cache takes", length, admission.limit));
     outcome_.wanted = length;
-    outcome_.available = admission.capacity_before;
+    outcome_.available = admission.limit;
   }
 }
 

@@ -33,9 +33,10 @@ void replay_whole(benchmark::State& state, const workloads::Workload& workload, 
   for (auto _ : state) {
     benchmark::DoNotOptimize(sim::replay(workload, facts, model, spec, nullptr, {}));
   }
-  state.counters["evaluations/s"] = benchmark::Counter(
-      static_cast<double>(state.iterations() * facts.evaluations), benchmark::Counter::kIsRate);
-  if (const auto peak = meter.finish().rss_peak_bytes) state.counters["rss_peak_MiB"] = static_cast<double>(*peak >> 20);
+  state.counters["evaluations/s"] =
+      benchmark::Counter(static_cast<double>(state.iterations() * facts.evaluations), benchmark::Counter::kIsRate);
+  if (const auto peak = meter.finish().rss_peak_bytes)
+    state.counters["rss_peak_MiB"] = static_cast<double>(*peak >> 20);
 }
 
 void decode(benchmark::State& state, const std::string& policy) {

@@ -63,8 +63,9 @@ std::string nearest(const std::string& given, const std::vector<std::string>& ca
     }
   }
   if (!best.empty()) return best;
-  const auto extended = std::find_if(candidates.begin(), candidates.end(),
-                                     [&given](const std::string& c) { return given.size() >= 3 && c.starts_with(given); });
+  const auto extended = std::find_if(candidates.begin(), candidates.end(), [&given](const std::string& c) {
+    return given.size() >= 3 && c.starts_with(given);
+  });
   return extended == candidates.end() ? std::string{} : *extended;
 }
 

@@ -104,8 +104,9 @@ void add_explain(CLI::App& program, Command& chosen) {
   command->add_option("--evaluation", texts->evaluation, "Show one evaluation (they count from 0)");
   command->add_option("--from", texts->from, "First evaluation to show");
   command->add_option("--to", texts->to, "Last evaluation to show");
-  command->add_option("--against", texts->log,
-                      "An engine's log (CSV, one record per call): compare all columns both have,\nexit 1 at a difference");
+  command->add_option(
+      "--against", texts->log,
+      "An engine's log (CSV, one record per call): compare all columns both have,\nexit 1 at a difference");
   command->add_option("--memory-limit", texts->memory_limit, "End the run when the cache would hold more bytes");
   command->add_option("--truncate", texts->truncate, "lazy or eager, as for run")->capture_default_str();
   add_output_option(*command, texts->outputs);

@@ -49,7 +49,8 @@ std::vector<std::string> known_words(const CLI::App& program) {
     for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
   }
   if (command == &program) {
-    for (const CLI::App* sub : program.get_subcommands([](const CLI::App*) { return true; })) words.push_back(sub->get_name());
+    for (const CLI::App* sub : program.get_subcommands([](const CLI::App*) { return true; }))
+      words.push_back(sub->get_name());
   }
   return words;
 }
@@ -70,13 +71,15 @@ int explain_parse_error(const CLI::App& program, const CLI::ParseError& error, i
 }
 
 int run_program(int argc, char* argv[]) {
-  CLI::App program{"Replays recorded generation workloads against KV-cache policies and measures what each of them\n"
-                   "reallocates, copies, zeroes, recomputes and holds."};
+  CLI::App program{
+      "Replays recorded generation workloads against KV-cache policies and measures what each of them\n"
+      "reallocates, copies, zeroes, recomputes and holds."};
   program.name("kvreplay");
   program.set_version_flag("--version", [] { return sim::version_text(); });
   program.require_subcommand(1);
-  program.footer("Exit codes: 0 ran; 1 a verification or comparison failed; 2 usage or input error;\n"
-                 "3 run-time failure; 130 interrupted.");
+  program.footer(
+      "Exit codes: 0 ran; 1 a verification or comparison failed; 2 usage or input error;\n"
+      "3 run-time failure; 130 interrupted.");
   Command chosen;
   add_run(program, chosen);
   add_explain(program, chosen);

@@ -22,7 +22,8 @@ std::int64_t parse_count(const std::string& option, const std::string& text, std
   std::int64_t value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool leading_zero = text.size() > 1 && text.front() == '0';
-  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || leading_zero || value < least || value > most) {
+  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || leading_zero || value < least ||
+      value > most) {
     throw policies::OptionError(
         most == std::numeric_limits<std::int64_t>::max()
             ? fmt::format("{} takes a whole number of at least {}, not '{}'", option, least, text)

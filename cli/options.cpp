@@ -29,7 +29,8 @@ int threads_of(const std::string& text) {
 
 void check_one_of(const std::string& option, const std::string& text, const std::vector<std::string>& choices) {
   if (std::find(choices.begin(), choices.end(), text) != choices.end()) return;
-  throw policies::OptionError(fmt::format("{} takes {}, not '{}'", option, fmt::join(choices, " or "), text), text, choices);
+  throw policies::OptionError(fmt::format("{} takes {}, not '{}'", option, fmt::join(choices, " or "), text), text,
+                              choices);
 }
 
 void print_options(const policies::PolicyEntry& entry) {
@@ -47,8 +48,10 @@ void add_model_options(CLI::App& command, ModelTexts& texts) {
                      "Model: a profile, a shipped model or a checkpoint folder, with overrides\n"
                      "(gemma2-2b, tiny-gemma2:sliding_window=1024); :key=value alone overrides the\n"
                      "workload's model. Default: the workload's own. 'kvreplay list models' names all");
-  command.add_option("--weights", texts.weights, "Checkpoint folder or shipped model: its weights, the workload's dimensions");
-  command.add_option("--kv-dtype", texts.kv_dtype, "Element type of the cache: fp32 or bf16 (default: the model's dtype)");
+  command.add_option("--weights", texts.weights,
+                     "Checkpoint folder or shipped model: its weights, the workload's dimensions");
+  command.add_option("--kv-dtype", texts.kv_dtype,
+                     "Element type of the cache: fp32 or bf16 (default: the model's dtype)");
   command.add_option("--max-positions", texts.max_positions, "Longest list allowed, instead of the model's");
   command.add_option("--at-limit", texts.at_limit, "A longer list: error, or stop (the run ends there)")
       ->capture_default_str();
@@ -56,8 +59,9 @@ void add_model_options(CLI::App& command, ModelTexts& texts) {
 
 void add_policy_option(CLI::App& command, std::vector<std::string>& policies, const std::string& default_text) {
   command
-      .add_option("--policy,-p", policies,
-                  "Cache policy NAME or NAME:key=value,key=value; may repeat; 'help' explains all.\nDefault: " + default_text)
+      .add_option(
+          "--policy,-p", policies,
+          "Cache policy NAME or NAME:key=value,key=value; may repeat; 'help' explains all.\nDefault: " + default_text)
       ->take_all()
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -73,8 +77,10 @@ void add_output_option(CLI::App& command, std::vector<std::string>& outputs) {
 }
 
 void add_terminal_options(CLI::App& command, TerminalOptions& options) {
-  command.add_option("--progress", options.progress, "Progress on stderr: auto, bar, plain or none")->capture_default_str();
-  command.add_option("--color", options.color, "Colours: auto, always or never (NO_COLOR is honoured)")->capture_default_str();
+  command.add_option("--progress", options.progress, "Progress on stderr: auto, bar, plain or none")
+      ->capture_default_str();
+  command.add_option("--color", options.color, "Colours: auto, always or never (NO_COLOR is honoured)")
+      ->capture_default_str();
 }
 
 void add_compute_options(CLI::App& command, RunTexts& texts) {
@@ -82,19 +88,23 @@ void add_compute_options(CLI::App& command, RunTexts& texts) {
       ->capture_default_str();
   command.add_option("--memory-limit", texts.memory_limit,
                      "End a run with out_of_memory when the cache would hold more (bytes, KiB, MiB, GiB)");
-  command.add_option("--tolerance", texts.tolerance,
-                     "Verification: allowed difference over 1 + |reference| (default 1e-4 for fp32 caches, 2e-2 for bf16)");
-  command.add_option("--truncate", texts.truncate,
-                     "When a list is cut back the cache sees it lazy (at the next evaluation) or eager (at once)")
+  command.add_option(
+      "--tolerance", texts.tolerance,
+      "Verification: allowed difference over 1 + |reference| (default 1e-4 for fp32 caches, 2e-2 for bf16)");
+  command
+      .add_option("--truncate", texts.truncate,
+                  "When a list is cut back the cache sees it lazy (at the next evaluation) or eager (at once)")
       ->capture_default_str();
   command.add_flag("--yes", texts.yes, "Start a compute run however long it is expected to take");
 }
 
 sim::ModelOptions model_options(const ModelTexts& texts) {
-  sim::ModelOptions options{.model = texts.model, .weights = texts.weights, .kv_dtype = texts.kv_dtype, .max_positions = {}};
+  sim::ModelOptions options{
+      .model = texts.model, .weights = texts.weights, .kv_dtype = texts.kv_dtype, .max_positions = {}};
   if (!texts.kv_dtype.empty()) check_one_of("--kv-dtype", texts.kv_dtype, {"fp32", "bf16"});
   constexpr std::int64_t most_positions = std::int64_t{1} << 40;
-  if (!texts.max_positions.empty()) options.max_positions = parse_count("--max-positions", texts.max_positions, 1, most_positions);
+  if (!texts.max_positions.empty())
+    options.max_positions = parse_count("--max-positions", texts.max_positions, 1, most_positions);
   return options;
 }
 
@@ -156,7 +166,8 @@ sim::ExperimentSettings experiment_settings(const RunTexts& texts) {
 bool printed_policy_help(const std::vector<std::string>& policies) {
   if (std::find(policies.begin(), policies.end(), "help") == policies.end()) return false;
   for (const policies::PolicyEntry& entry : policies::policy_table()) {
-    fmt::print("{}{}\n    {}\n", entry.name, entry.faithful ? "  (imitates an engine, faults included)" : "", entry.summary);
+    fmt::print("{}{}\n    {}\n", entry.name, entry.faithful ? "  (imitates an engine, faults included)" : "",
+               entry.summary);
     print_options(entry);
   }
   return true;

@@ -12,8 +12,8 @@ enum class OutputKind { results, explanation };
 
 class OutputFiles {
  public:
-  // `texts` as given to -o: FILE, FORMAT:FILE, - or FORMAT:-. Throws OptionError for an unknown format, a folder that is missing
-  // or a name given twice.
+  // `texts` as given to -o: FILE, FORMAT:FILE, - or FORMAT:-. Throws OptionError for an unknown format, a folder that
+  // is missing or a name given twice.
   OutputFiles(const std::vector<std::string>& texts, OutputKind kind);
 
   bool empty() const { return targets_.empty(); }

@@ -24,7 +24,8 @@ int run(const RunTexts& texts) {
   reports::ResultFile results = sim::run_experiment(settings, progress);
   results.config = config_of("run", texts);
   if (!outputs.uses_stdout()) {
-    fmt::print("{}", reports::terminal_table(results, {.color = wants_color(texts.terminal), .columns = terminal_width()}));
+    fmt::print("{}",
+               reports::terminal_table(results, {.color = wants_color(texts.terminal), .columns = terminal_width()}));
     print_verdicts(results);
   }
   std::fflush(stdout);
@@ -47,10 +48,10 @@ void add_run(CLI::App& program, Command& chosen) {
       ->capture_default_str();
   command->add_flag("--verify", texts->verify, "Compare outputs with a run without a cache; exit 1 where they differ");
   add_output_option(*command, texts->outputs);
-  command->add_option("--dump", texts->dump_folder, "Write every wanted row of logits to safetensors files in this folder");
+  command->add_option("--dump", texts->dump_folder,
+                      "Write every wanted row of logits to safetensors files in this folder");
   command->add_flag("--dump-hidden", texts->dump_hidden, "With --dump: also every layer's output of the same rows");
-  command
-      ->add_option("--fail-on", texts->fail_on, "Exit 1 also for: outcome (a run that did not complete)")
+  command->add_option("--fail-on", texts->fail_on, "Exit 1 also for: outcome (a run that did not complete)")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_compute_options(*command, *texts);

@@ -70,7 +70,8 @@ void ProgressReporter::begin(sim::Count cell, sim::Count num_cells, const std::s
 void ProgressReporter::progress(sim::Count evaluations_done) {
   if (style_ == ProgressStyle::none) return;
   const auto now = std::chrono::steady_clock::now();
-  const bool due = style_ == ProgressStyle::bar ? now - last_shown_ >= bar_interval : now - last_shown_ >= plain_interval;
+  const bool due =
+      style_ == ProgressStyle::bar ? now - last_shown_ >= bar_interval : now - last_shown_ >= plain_interval;
   if (!due) return;
   last_shown_ = now;
   draw(evaluations_done);

@@ -15,8 +15,8 @@ std::string claim_of(const reports::Verification& v) {
   if (v.unexpected_differences.empty() && v.unexpected_equalities.empty()) {
     return "exactly those the policy itself says are wrong";
   }
-  return fmt::format("the policy itself says {} are wrong: {} differ unannounced, {} are right unannounced", v.claimed_inexact,
-                     v.unexpected_differences.size(), v.unexpected_equalities.size());
+  return fmt::format("the policy itself says {} are wrong: {} differ unannounced, {} are right unannounced",
+                     v.claimed_inexact, v.unexpected_differences.size(), v.unexpected_equalities.size());
 }
 
 std::string verdict_of(const reports::Verification& v) {
@@ -26,9 +26,10 @@ std::string verdict_of(const reports::Verification& v) {
                        v.evaluations_compared, v.max_difference_exact, v.tolerance, claim);
   }
   const reports::VerificationFailure& first = *v.first_difference;
-  return fmt::format("DIFFERS in {} of {} evaluations, first at evaluation {} (line {}): {} at position {} is off by {:.1e}; {}",
-                     v.evaluations_differing, v.evaluations_compared, first.evaluation, first.line, first.where,
-                     first.position, first.difference, claim_of(v));
+  return fmt::format(
+      "DIFFERS in {} of {} evaluations, first at evaluation {} (line {}): {} at position {} is off by {:.1e}; {}",
+      v.evaluations_differing, v.evaluations_compared, first.evaluation, first.line, first.where, first.position,
+      first.difference, claim_of(v));
 }
 
 }  // namespace
@@ -56,7 +57,9 @@ int exit_code_of(const reports::ResultFile& results, const std::vector<std::stri
 
 std::vector<std::pair<std::string, std::string>> config_of(const std::string& command, const RunTexts& texts) {
   const auto policies = texts.policies.empty() ? policies::seed_policies() : texts.policies;
-  const auto given = [](const std::string& text, const std::string& otherwise) { return text.empty() ? otherwise : text; };
+  const auto given = [](const std::string& text, const std::string& otherwise) {
+    return text.empty() ? otherwise : text;
+  };
   return {{"command", command},
           {"workloads", fmt::format("{}", fmt::join(texts.files, " "))},
           {"policies", fmt::format("{}", fmt::join(policies, " "))},

@@ -89,7 +89,8 @@ LoadedWorkload load_workload(const std::string& path, const ModelOptions& option
   LoadedWorkload loaded{.workload = workloads::read_workload(path, model_vocab), .model = {}, .facts = {}};
   loaded.model = resolve_model(loaded.workload, options);
   loaded.facts = workloads::facts_of(loaded.workload, {.floors = true, .checksums = false});
-  if (!stop_at_limit && loaded.facts.max_length > loaded.model.max_positions) check_length(loaded.workload, loaded.model);
+  if (!stop_at_limit && loaded.facts.max_length > loaded.model.max_positions)
+    check_length(loaded.workload, loaded.model);
   return loaded;
 }
 
@@ -115,7 +116,8 @@ void add_repetition(reports::RunResult& result, const ReplayRecord& record, Coun
   } else if (record.counters != result.counters) {
     throw std::logic_error("a repetition counted other numbers than the first one: " + result.policy.spec);
   }
-  reports::Repetition repetition{.index = index, .run_order = run_order, .latency = {}, .process = {}, .evaluation_ns = {}};
+  reports::Repetition repetition{
+      .index = index, .run_order = run_order, .latency = {}, .process = {}, .evaluation_ns = {}};
   if (depth != Depth::plan) {
     repetition.latency = latency_of(record.times, depth);
     if (static_cast<Count>(record.times.evaluation_ns.size()) <= reports::max_stored_evaluations) {

@@ -18,21 +18,21 @@ namespace kvreplay::sim {
 
 // Called with the rows a part of the stack produced: index 0 = scaled embeddings, i = output of layer i - 1, the
 // last one (num_layers) after the final norm, as Hugging Face's hidden_states. rows: [count][hidden_size].
-using HiddenObserver =
-    std::function<void(Count index, Count first_position, Count count, std::span<const float> rows)>;
+using HiddenObserver = std::function<void(Count index, Count first_position, Count count, std::span<const float> rows)>;
 
 // Nanoseconds spent per part of an evaluation.
 struct StackTimes {
   std::int64_t projections_ns = 0;  // norms, Q/K/V and output projections, RoPE, residuals
   std::int64_t attention_ns = 0;
   std::int64_t mlp_ns = 0;
-  std::int64_t store_ns = 0;        // rows() and store() of the policy
-  std::int64_t head_ns = 0;         // embedding, final norm, logits
+  std::int64_t store_ns = 0;  // rows() and store() of the policy
+  std::int64_t head_ns = 0;   // embedding, final norm, logits
 };
 
 class DecoderStack {
  public:
-  // Loads or makes the weights. Throws InputError for an unreadable or unfitting checkpoint, std::bad_alloc.
+  // Loads or makes the weights. Throws InputError for an unreadable or unfitting checkpoint, OptionError for a model
+  // that is larger than the available memory or does not fit together, std::bad_alloc.
   explicit DecoderStack(const ModelConfig& config);
   ~DecoderStack();
   DecoderStack(DecoderStack&&) noexcept;
@@ -42,10 +42,10 @@ class DecoderStack {
   // Evaluates `tokens` at positions first_position, first_position + 1, ... in pieces of `piece_tokens` (0: one
   // pass), reading and filling `cache`, which has admitted the list they end. Gives the last `num_logits` rows of
   // logits, [num_logits][vocab_size] (for stacks without a head: final hidden rows, [num_logits][hidden_size]).
-  // Ids are folded modulo vocab_size. The result is valid until the next call.
+  // Ids are folded modulo vocab_size. The result is valid until the next call. A policy that breaks its contract (a
+  // query that sees no row, a `visible` matrix of another size) is a std::logic_error.
   std::span<const float> evaluate(std::span<const policies::TokenId> tokens, Count first_position, Count piece_tokens,
-                                  Count num_logits, policies::CachePolicy& cache,
-                                  const HiddenObserver& observer = {});
+                                  Count num_logits, policies::CachePolicy& cache, const HiddenObserver& observer = {});
 
   // A forward pass without any cache: all rows attend to each other. Fresh rows are rounded to the cache's element
   // type. Memory: hidden rows of one layer; the observer sees them all.

@@ -10,8 +10,8 @@ namespace kvreplay::sim {
 
 // What the plain kernels reach here, measured in well under a second.
 struct MachineSpeed {
-  double flops_per_second = 0;      // matrix products over many rows
-  double read_bytes_per_second = 0; // streaming weights for one row
+  double flops_per_second = 0;       // matrix products over many rows
+  double read_bytes_per_second = 0;  // streaming weights for one row
 };
 MachineSpeed measure_machine_speed();
 

@@ -73,9 +73,10 @@ void Experiment::load() {
       results_.push_back(new_result(loaded, policy, settings_.depth));
     }
     if (settings_.depth == Depth::compute && loaded.workload.vocab > loaded.model.vocab_size) {
-      observer_.note(fmt::format("{}: ids of the tokenizer's {} are folded into the model's vocabulary of {} at the "
-                                 "embedding; counters do not depend on it",
-                                 path, loaded.workload.vocab, loaded.model.vocab_size));
+      observer_.note(
+          fmt::format("{}: ids of the tokenizer's {} are folded into the model's vocabulary of {} at the "
+                      "embedding; counters do not depend on it",
+                      path, loaded.workload.vocab, loaded.model.vocab_size));
     }
   }
 }
@@ -90,7 +91,8 @@ void Experiment::guard_against_long_runs() {
     double cold_seconds = 0;
     if (settings_.verify) {
       // One cold pass a leaf is at most one pass over every requested token; usually far less.
-      Work work{2.0 * static_cast<double>(loaded.model.num_parameters()) * static_cast<double>(loaded.facts.max_length), 0};
+      Work work{2.0 * static_cast<double>(loaded.model.num_parameters()) * static_cast<double>(loaded.facts.max_length),
+                0};
       cold_seconds = static_cast<double>(loaded.facts.leaves) * expected_seconds(work, speed);
     }
     for (const policies::PolicySpec& policy : settings_.policies) {
@@ -102,11 +104,11 @@ void Experiment::guard_against_long_runs() {
     seconds += cold_seconds;
   }
   if (seconds > long_run_seconds && !settings_.accept_long_run) {
-    throw RunTooLong(
-        fmt::format("computing this is expected to take about {} on this machine; --depth plan counts the same numbers in "
-                    "moments, --depth alloc also moves the bytes, a smaller --model computes less, --yes runs it all the "
-                    "same",
-                    duration_text(seconds)));
+    throw RunTooLong(fmt::format(
+        "computing this is expected to take about {} on this machine; --depth plan counts the same numbers in "
+        "moments, --depth alloc also moves the bytes, a smaller --model computes less, --yes runs it all the "
+        "same",
+        duration_text(seconds)));
   }
   observer_.expectation(seconds);
 }
@@ -179,7 +181,8 @@ void Experiment::observe_outputs(std::size_t workload, std::size_t policy) {
     const auto& expect = loaded.workload.expect;
     const double tolerance = settings_.tolerance > 0 ? settings_.tolerance : expect.check_tolerance.value_or(0);
     reference = std::make_unique<Reference>(loaded.workload, stack);
-    verifier = std::make_unique<Verifier>(*reference, stack, tolerance, expect.check_logits.value_or(std::vector<Count>{}));
+    verifier =
+        std::make_unique<Verifier>(*reference, stack, tolerance, expect.check_logits.value_or(std::vector<Count>{}));
     listeners.push_back(verifier.get());
   }
   std::unique_ptr<TensorDump> dump;
@@ -188,8 +191,8 @@ void Experiment::observe_outputs(std::size_t workload, std::size_t policy) {
                                         settings_.dump_hidden);
     listeners.push_back(dump.get());
   }
-  const ReplayRecord record =
-      replay(loaded.workload, loaded.facts, loaded.model, settings_.policies[policy], &stack, replay_settings(), listeners);
+  const ReplayRecord record = replay(loaded.workload, loaded.facts, loaded.model, settings_.policies[policy], &stack,
+                                     replay_settings(), listeners);
   if (result.counters.empty()) {  // nothing was timed before
     result.outcome = record.outcome;
     result.counters = record.counters;

@@ -18,16 +18,16 @@ struct ExperimentSettings {
   std::vector<policies::PolicySpec> policies;
   ModelOptions model;
   Depth depth = Depth::compute;
-  Count repetitions = 1;      // 0: look at outputs only, time nothing
+  Count repetitions = 1;  // 0: look at outputs only, time nothing
   int threads = 1;
   Count memory_limit_bytes = 0;
   bool stop_at_limit = false;
   bool truncate_at_events = false;
   bool verify = false;
-  double tolerance = 0;       // <= 0: the element type's default
-  bool timeline = false;      // keep samples for the report files
+  double tolerance = 0;   // <= 0: the element type's default
+  bool timeline = false;  // keep samples for the report files
   bool accept_long_run = false;
-  std::string dump_folder;    // empty: no dump
+  std::string dump_folder;  // empty: no dump
   bool dump_hidden = false;
   const std::atomic<bool>* interrupted = nullptr;
 };

@@ -22,20 +22,20 @@ struct ModelConfig {
   Count num_heads = 8;
   Count num_kv_heads = 4;
   Count head_dim = 256;
-  Count intermediate_size = 9216;      // 0: attention sub-layers only (no MLP)
+  Count intermediate_size = 9216;  // 0: attention sub-layers only (no MLP)
   double query_pre_attn_scalar = 256;
-  Count sliding_window = 4096;         // keys a query sees, itself included
+  Count sliding_window = 4096;  // keys a query sees, itself included
   Count max_positions = 8192;
   Count vocab_size = 256000;
-  double attn_softcap = 50;            // 0: off
-  double final_softcap = 30;           // 0: off
+  double attn_softcap = 50;   // 0: off
+  double final_softcap = 30;  // 0: off
   double rope_theta = 10000;
   double rms_norm_eps = 1e-6;
-  bool has_head = true;                // false for the -attention profiles: no MLP, no logits
-  std::vector<bool> slides;            // per layer; even layers slide unless a checkpoint says otherwise
+  bool has_head = true;      // false for the -attention profiles: no MLP, no logits
+  std::vector<bool> slides;  // per layer; even layers slide unless a checkpoint says otherwise
   policies::ElementType cache_dtype = policies::ElementType::fp32;
-  std::uint64_t seed = 1;              // of random weights
-  std::string checkpoint;              // folder with config.json and safetensors; empty: random weights
+  std::uint64_t seed = 1;  // of random weights
+  std::string checkpoint;  // folder with config.json and safetensors; empty: random weights
 
   policies::CacheGeometry geometry() const;
   Count num_parameters() const;

@@ -1,6 +1,6 @@
 #include "sim/plain_attention.hpp"
 
-#include "sim/bfloat16.hpp"
+#include "policies/bf16.hpp"
 #include "sim/plain_kernels.hpp"
 
 #include <omp.h>
@@ -23,7 +23,7 @@ constexpr Count least_parallel_work = 1 << 15;  // multiplications worth waking 
 
 void widen_row(const void* source, std::ptrdiff_t offset, Count size, float* out) {
   const std::uint16_t* const bits = static_cast<const std::uint16_t*>(source) + offset;
-  for (Count index = 0; index < size; ++index) out[index] = widen_bf16(bits[index]);
+  for (Count index = 0; index < size; ++index) out[index] = policies::from_bf16(bits[index]);
 }
 
 }  // namespace

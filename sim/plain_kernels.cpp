@@ -1,6 +1,6 @@
 #include "sim/plain_kernels.hpp"
 
-#include "sim/bfloat16.hpp"
+#include "policies/bf16.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -57,7 +57,7 @@ void softmax(ArrayMap scores) {
 }
 
 void round_through_bf16(std::span<float> values) {
-  for (float& value : values) value = widen_bf16(round_to_bf16(value));
+  for (float& value : values) value = policies::from_bf16(policies::to_bf16(value));
 }
 
 Rope::Rope(Count head_dim, double theta) : half_(head_dim / 2) {

@@ -58,7 +58,8 @@ const ColdOutputs& Reference::outputs_for(std::span<const workloads::TokenId> to
   }
   const auto& config = stack_.config();
   const auto bytes = static_cast<std::int64_t>(leaves_[leaf].size()) * config.hidden_size * (config.num_layers + 1) * 4;
-  const auto room = static_cast<std::size_t>(std::max<std::int64_t>(1, memory_budget_bytes / std::max<std::int64_t>(1, bytes)));
+  const auto room =
+      static_cast<std::size_t>(std::max<std::int64_t>(1, memory_budget_bytes / std::max<std::int64_t>(1, bytes)));
   while (kept_.size() >= room) kept_.pop_back();
   kept_.emplace_front();
   kept_.front().leaf = leaf;

@@ -1,6 +1,7 @@
 #include "sim/replay.hpp"
 
 #include "policies/memory_ledger.hpp"
+#include "sim/replay_sample.hpp"
 
 #include <fmt/format.h>
 
@@ -116,10 +117,17 @@ void Replay::run_steps() {
           return end("interrupted", *step, "stopped by the user");
         }
         break;
-      case StepKind::shorten: shorten(*step); break;
-      case StepKind::fork: cache_->fork(step->forked_from, step->sequence); break;
-      case StepKind::release: cache_->release(step->sequence); break;
-      case StepKind::over_limit: return end_at_limit(*step);
+      case StepKind::shorten:
+        shorten(*step);
+        break;
+      case StepKind::fork:
+        cache_->fork(step->forked_from, step->sequence);
+        break;
+      case StepKind::release:
+        cache_->release(step->sequence);
+        break;
+      case StepKind::over_limit:
+        return end_at_limit(*step);
     }
   }
 }
@@ -270,45 +278,18 @@ void Replay::end_at_limit(const Step& step) {
                     "--at-limit stop ends the run there",
                     step.length, model_.max_positions, step.length));
   }
-  end("limit_reached", step, fmt::format("a ledger of {} tokens is over the model's {} positions", step.length,
-                                         model_.max_positions));
+  end("limit_reached", step,
+      fmt::format("a ledger of {} tokens is over the model's {} positions", step.length, model_.max_positions));
   outcome_.wanted = step.length;
   outcome_.available = model_.max_positions;
 }
 
 void Replay::report_sample(const Step& step, const Admission& admission, const Recomputation& recomputation) {
-  const bool served = admission.action != Action::refused && admission.action != Action::exceeded;
-  const policies::MemoryCounters& now = cache_->ledger().counters();
-  reports::Sample sample;
+  reports::Sample sample =
+      sample_of(step, admission, recomputation, {.before = before_, .now = cache_->ledger().counters()});
   sample.evaluation = counters_.evaluations();
   sample.sequence = workload_.sequence_names[step.sequence];
-  sample.line = step.mark.line;
-  sample.length = static_cast<Count>(step.tokens.size());
-  sample.common_prefix = admission.common_prefix;
-  sample.held_before = admission.held_before;
-  sample.kept = admission.kept;
-  sample.fed = served ? sample.length - admission.reused : 0;
-  if (sample.fed > 0) sample.first_position = admission.reused;
-  if (admission.capacity_before >= 0) sample.capacity_before = admission.capacity_before;
-  if (admission.capacity_after >= 0) sample.capacity_after = admission.capacity_after;
-  sample.held_after = admission.held_after;
-  sample.bytes_before = before_.reserved_bytes.total();
-  sample.bytes_after = now.reserved_bytes.total();
-  sample.action = name_of(admission.action);
-  sample.cause = name_of(recomputation.cause);
-  sample.tokens_recomputed = recomputation.tokens;
-  if (admission.action == Action::first) sample.new_storage = "first";
-  if (admission.replaced_storage) sample.new_storage = "yes";
-  sample.resets = admission.action == Action::reset ? 1 : 0;
-  if (admission.crop_to >= 0) sample.crop_to = admission.crop_to;
-  if (served) sample.exact = admission.exact;
-  sample.bytes_copied = (now.bytes_copied - before_.bytes_copied).total();
-  sample.bytes_zeroed = (now.bytes_zeroed - before_.bytes_zeroed).total();
   sample.transient_bytes = transient_bytes_;
-  sample.live_global_bytes = now.live_bytes.global;
-  sample.live_sliding_bytes = now.live_bytes.sliding;
-  sample.reserved_global_bytes = now.reserved_bytes.global;
-  sample.reserved_sliding_bytes = now.reserved_bytes.sliding;
   if (settings_.depth != Depth::plan) sample.latency_ns = latency_ns_;
   for (ReplayListener* listener : listeners_) listener->sample(sample);
 }
@@ -317,9 +298,12 @@ void Replay::report_sample(const Step& step, const Admission& admission, const R
 
 std::string_view name_of(Depth depth) {
   switch (depth) {
-    case Depth::plan: return "plan";
-    case Depth::alloc: return "alloc";
-    case Depth::compute: return "compute";
+    case Depth::plan:
+      return "plan";
+    case Depth::alloc:
+      return "alloc";
+    case Depth::compute:
+      return "compute";
   }
   return "";
 }

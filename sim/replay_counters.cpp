@@ -33,12 +33,18 @@ void add_peak(reports::Counters& counters, const std::string& name, policies::Pe
 
 std::string_view name_of(Cause cause) {
   switch (cause) {
-    case Cause::none: return "";
-    case Cause::overflow: return "overflow";
-    case Cause::window_passed: return "window_passed";
-    case Cause::sequence_switch: return "sequence_switch";
-    case Cause::rewind: return "rewind";
-    case Cause::policy: return "policy";
+    case Cause::none:
+      return "";
+    case Cause::overflow:
+      return "overflow";
+    case Cause::window_passed:
+      return "window_passed";
+    case Cause::sequence_switch:
+      return "sequence_switch";
+    case Cause::rewind:
+      return "rewind";
+    case Cause::policy:
+      return "policy";
   }
   return "";
 }

@@ -1,6 +1,6 @@
 #include "sim/safetensors.hpp"
 
-#include "sim/bfloat16.hpp"
+#include "policies/bf16.hpp"
 #include "sim/strict_json.hpp"
 #include "workloads/input_error.hpp"
 
@@ -163,8 +163,8 @@ void copy_as_float(const TensorView& tensor, std::span<float> out) {
   for (std::size_t index = 0; index < out.size(); ++index) {
     std::uint16_t bits = 0;
     std::memcpy(&bits, tensor.bytes.data() + index * sizeof(bits), sizeof(bits));
-    out[index] =
-        is_bf16 ? widen_bf16(bits) : Eigen::half_impl::half_to_float(Eigen::half_impl::raw_uint16_to_half(bits));
+    out[index] = is_bf16 ? policies::from_bf16(bits)
+                         : Eigen::half_impl::half_to_float(Eigen::half_impl::raw_uint16_to_half(bits));
   }
 }
 

@@ -15,7 +15,8 @@ constexpr std::size_t longest_stem = 80;
 std::string safe(const std::string& text) {
   std::string out;
   for (const char c : text.substr(0, longest_stem)) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
     out += plain ? c : '_';
   }
   return out;
@@ -33,7 +34,8 @@ TensorSource int_tensor(const std::string& name, const std::vector<std::int32_t>
 }
 
 TensorSource float_tensor(const std::string& name, const std::vector<float>& values, std::size_t columns) {
-  return {name, "F32",
+  return {name,
+          "F32",
           {static_cast<std::int64_t>(values.size() / columns), static_cast<std::int64_t>(columns)},
           {std::as_bytes(std::span(values))}};
 }
@@ -53,12 +55,10 @@ TensorDump::TensorDump(const std::string& folder, const workloads::Workload& wor
       hidden_size_(static_cast<std::size_t>(stack.config().hidden_size)),
       has_head_(stack.config().has_head),
       with_hidden_(with_hidden),
-      metadata_{{"format", "kvreplay.dump/1"},
-                {"workload", workload.path},
-                {"workload_sha256", workload.sha256},
-                {"policy", policy},
-                {"model", stack.config().name},
-                {"sliding_window", fmt::format("{}", stack.config().sliding_window)}} {
+      metadata_{
+          {"format", "kvreplay.dump/1"},        {"workload", workload.path},
+          {"workload_sha256", workload.sha256}, {"policy", policy},
+          {"model", stack.config().name},       {"sliding_window", fmt::format("{}", stack.config().sliding_window)}} {
   std::filesystem::create_directories(folder);
   const auto num_hidden = static_cast<std::size_t>(stack.config().num_layers + 1);
   hidden_.resize(num_hidden);
@@ -79,8 +79,9 @@ void TensorDump::add_list(const workloads::Step& step) {
   if (!one_leaf_) return;
   const auto length = step.tokens.size();
   const auto shared = static_cast<std::size_t>(
-      std::mismatch(step.tokens.begin(), step.tokens.end(), only_leaf_.begin(), only_leaf_.end(),
-                    [](workloads::TokenId id, std::int32_t leaf_id) { return static_cast<std::int32_t>(id) == leaf_id; })
+      std::mismatch(
+          step.tokens.begin(), step.tokens.end(), only_leaf_.begin(), only_leaf_.end(),
+          [](workloads::TokenId id, std::int32_t leaf_id) { return static_cast<std::int32_t>(id) == leaf_id; })
           .first -
       step.tokens.begin());
   one_leaf_ = shared == std::min(length, only_leaf_.size());
@@ -107,7 +108,8 @@ void TensorDump::answer(const Answer& answer) {
     const Count position = length - computed + row;
     add_row(answer, position, answer.computed_rows.subspan(static_cast<std::size_t>(row) * logits_size_, logits_size_));
     for (std::size_t i = 0; with_hidden_ && i < hidden_.size(); ++i) {
-      const auto start = current_[i].begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(position - first_position_) * hidden_size_);
+      const auto start = current_[i].begin() + static_cast<std::ptrdiff_t>(
+                                                   static_cast<std::size_t>(position - first_position_) * hidden_size_);
       hidden_[i].insert(hidden_[i].end(), start, start + static_cast<std::ptrdiff_t>(hidden_size_));
     }
   }

@@ -1,9 +1,9 @@
 // Writes what a replay answered as one safetensors file, so that anyone can lay it beside their engine's outputs.
 //
 // Tensors, one row per wanted row of logits in order of evaluation and position: `logits`, `rows` (positions),
-// `evaluation`, `sequence` (I32), with hidden rows also `hidden_00` ... of the same rows. `input_ids` holds all evaluated
-// lists one after the other with their starts in `list_offsets`; where one list extends all others, that list alone.
-// A run cut short dumps the evaluations it completed.
+// `evaluation`, `sequence` (I32), with hidden rows also `hidden_00` ... of the same rows. `input_ids` holds all
+// evaluated lists one after the other with their starts in `list_offsets`; where one list extends all others, that list
+// alone. A run cut short dumps the evaluations it completed.
 #pragma once
 
 #include "sim/replay.hpp"

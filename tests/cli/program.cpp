@@ -18,7 +18,8 @@ std::string content_of(const std::string& path) {
 Finished kvreplay(const std::string& arguments, const std::string& prefix) {
   const ScratchFolder scratch;
   const std::string out = scratch.path("out"), err = scratch.path("err");
-  const std::string command = prefix + " '" KVREPLAY_PROGRAM "' " + arguments + " >'" + out + "' 2>'" + err + "' </dev/null";
+  const std::string command =
+      prefix + " '" KVREPLAY_PROGRAM "' " + arguments + " >'" + out + "' 2>'" + err + "' </dev/null";
   const int status = std::system(command.c_str());
   if (status == -1) throw std::runtime_error("cannot start a shell");
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), content_of(out), content_of(err)};

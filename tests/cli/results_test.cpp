@@ -28,7 +28,8 @@ TEST_CASE("run writes the same counters at every depth") {
   for (const std::string depth : {"plan", "alloc", "compute"}) {
     INFO(depth);
     const std::string path = scratch.path(depth + ".json");
-    const auto finished = kvreplay("run --depth " + depth + " --repetitions 2 -o " + path + " " + recording(folder_02 + "json_w64"));
+    const auto finished =
+        kvreplay("run --depth " + depth + " --repetitions 2 -o " + path + " " + recording(folder_02 + "json_w64"));
     REQUIRE(finished.exit_code == 0);
     CHECK_THAT(finished.out, Contains("discard") && Contains("doubling"));
     const json file = json::parse(content_of(path));
@@ -73,11 +74,13 @@ TEST_CASE("verify passes the five policies and finds the engine's first wrong ca
   CHECK_THAT(passes.out, Contains("equal in all 150 evaluations"));
   const auto fails = kvreplay("verify -p guidance-0.2+transformers-4.47 " + recording(folder_02 + "plain_w64"));
   CHECK(fails.exit_code == 1);
-  CHECK_THAT(fails.out, Contains("first at evaluation 11") && Contains("exactly those the policy itself says are wrong"));
+  CHECK_THAT(fails.out,
+             Contains("first at evaluation 11") && Contains("exactly those the policy itself says are wrong"));
 }
 
 TEST_CASE("an engine that raises is a row with its outcome, not a crash") {
-  const auto finished = kvreplay("run --depth compute -p guidance-0.3+transformers-4.57 -o json:- " + recording(folder_03 + "fork_w64"));
+  const auto finished =
+      kvreplay("run --depth compute -p guidance-0.3+transformers-4.57 -o json:- " + recording(folder_03 + "fork_w64"));
   CHECK(finished.exit_code == 0);
   const json result = json::parse(finished.out)["results"][0];
   CHECK(result["outcome"]["kind"] == "rewind_refused");
@@ -93,7 +96,8 @@ TEST_CASE("a fixed capacity that is too small and a memory limit end a run by na
   CHECK(fixed["outcome"]["kind"] == "capacity_exceeded");
   CHECK(fixed["outcome"]["available"] == 30);
   for (const std::string depth : {"plan", "alloc", "compute"}) {
-    const json limited = json::parse(kvreplay("run --memory-limit 100KiB -p crop -o - --depth " + depth + " " + path).out)["results"][0];
+    const json limited =
+        json::parse(kvreplay("run --memory-limit 100KiB -p crop -o - --depth " + depth + " " + path).out)["results"][0];
     INFO(depth);
     CHECK(limited["outcome"]["kind"] == "out_of_memory");
     CHECK(limited["outcome"]["available"] == 102400);
@@ -105,8 +109,8 @@ TEST_CASE("a fixed capacity that is too small and a memory limit end a run by na
 TEST_CASE("dumps hold the rows every evaluation asked for, whole, under names that do not collide") {
   const ScratchFolder scratch;
   const std::string dump = scratch.path("dump");
-  const auto finished = kvreplay("run -p crop -p discard --dump " + dump + " --dump-hidden " + recording(folder_02 + "json_w64") +
-                                 " " + recording(folder_03 + "json_w64"));
+  const auto finished = kvreplay("run -p crop -p discard --dump " + dump + " --dump-hidden " +
+                                 recording(folder_02 + "json_w64") + " " + recording(folder_03 + "json_w64"));
   REQUIRE(finished.exit_code == 0);
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(dump)) names.insert(entry.path().filename().string());
@@ -117,14 +121,16 @@ TEST_CASE("an unwritable target fails with 3 and says why") {
   const auto finished = kvreplay("run --depth plan -o json:/dev/full " + recording(folder_02 + "json_w64"));
   CHECK(finished.exit_code == 3);
   CHECK_THAT(finished.err, Contains("/dev/full"));
-  const auto full = kvreplay("run --depth plan -o - " + recording(folder_02 + "json_w64"), R"(sh -c '"$@" >/dev/full' sh)");
+  const auto full =
+      kvreplay("run --depth plan -o - " + recording(folder_02 + "json_w64"), R"(sh -c '"$@" >/dev/full' sh)");
   CHECK(full.exit_code == 3);
 }
 
 TEST_CASE("check validates every file given and names every fault") {
   const ScratchFolder scratch;
   const std::string bad = scratch.file("bad.yaml", "format: kv-workload/1\nmeta: {id: a, title: b}\nevnts: []\n");
-  const auto finished = kvreplay("check " + recording("examples/01_json_fast_forward") + " " + bad + " " + scratch.path("gone.yaml"));
+  const auto finished =
+      kvreplay("check " + recording("examples/01_json_fast_forward") + " " + bad + " " + scratch.path("gone.yaml"));
   CHECK(finished.exit_code == 2);
   CHECK_THAT(finished.out, Contains("01_json_fast_forward.yaml: ok, 8 evaluations, longest list 175"));
   CHECK_THAT(finished.err, Contains("bad.yaml:3:1") && Contains("did you mean 'events'") && Contains("gone.yaml"));
@@ -147,7 +153,8 @@ TEST_CASE("check fills in what a workload expects of itself and keeps the rest")
 TEST_CASE("a program that is interrupted writes what it has and says so") {
   const ScratchFolder scratch;
   const std::string path = scratch.path("partial.json");
-  const std::string endless = " --repetitions 1000000 --depth compute --yes -p discard -o " + path + " " + recording(folder_02 + "plain_w64");
+  const std::string endless =
+      " --repetitions 1000000 --depth compute --yes -p discard -o " + path + " " + recording(folder_02 + "plain_w64");
   const auto finished = kvreplay("run" + endless, "timeout --signal=INT --preserve-status 4");
   CHECK(finished.exit_code == 130);
   const json file = json::parse(content_of(path));

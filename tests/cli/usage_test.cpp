@@ -8,10 +8,10 @@
 namespace kvreplay::cli {
 namespace {
 
+using Catch::Matchers::Contains;
 using testing::kvreplay;
 using testing::recording;
 using testing::ScratchFolder;
-using Catch::Matchers::Contains;
 
 const std::string json = recording("guidance-0.2.1_transformers-4.47.1/json_w64");
 
@@ -78,9 +78,9 @@ TEST_CASE("wrong command lines end with 2 and name the cure") {
 }
 
 TEST_CASE("help and version are answers, not errors") {
-  for (const char* arguments : {"--help", "run --help", "explain --help", "verify --help", "check --help", "list --help",
-                                "--version", "run --policy help x.yaml", "list policies", "list models", "list metrics",
-                                "list formats", "list workloads"}) {
+  for (const char* arguments :
+       {"--help", "run --help", "explain --help", "verify --help", "check --help", "list --help", "--version",
+        "run --policy help x.yaml", "list policies", "list models", "list metrics", "list formats", "list workloads"}) {
     INFO(arguments);
     const auto finished = kvreplay(arguments);
     CHECK(finished.exit_code == 0);

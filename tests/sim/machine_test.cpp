@@ -26,7 +26,8 @@ TEST_CASE("provenance names what times depend on and leaves nothing blank") {
   for (const char* key : {"git_commit", "compiler", "flags", "build_type", "cpu_model", "caches", "cgroup_quota_cpus",
                           "affinity_cpus", "transparent_hugepages", "governor", "load_average", "threads"}) {
     INFO(key);
-    const auto entry = std::find_if(found.entries.begin(), found.entries.end(), [key](const auto& e) { return e.first == key; });
+    const auto entry =
+        std::find_if(found.entries.begin(), found.entries.end(), [key](const auto& e) { return e.first == key; });
     REQUIRE(entry != found.entries.end());
     CHECK_FALSE(entry->second.empty());
   }

@@ -102,14 +102,21 @@ class Writer {
   void event() {
     switch (pick(0, 8)) {
       case 0:
-      case 1: return append();
+      case 1:
+        return append();
       case 2:
-      case 3: return decode();
-      case 4: return rewind();
-      case 5: return evaluate();
-      case 6: return verify();
-      case 7: return switch_or_fork();
-      default: return call();
+      case 3:
+        return decode();
+      case 4:
+        return rewind();
+      case 5:
+        return evaluate();
+      case 6:
+        return verify();
+      case 7:
+        return switch_or_fork();
+      default:
+        return call();
     }
   }
 

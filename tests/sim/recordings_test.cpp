@@ -64,7 +64,8 @@ TEST_CASE("every call of every recording equals the engine's log") {
     INFO(reports::describe(comparison, log));
     CHECK(comparison.equal());
     // Comparing nothing would pass as well.
-    for (const char* column : {"length", "common_prefix", "fed", "first_position", "held_after", "bytes_after", "exact"}) {
+    for (const char* column :
+         {"length", "common_prefix", "fed", "first_position", "held_after", "bytes_after", "exact"}) {
       INFO(column);
       CHECK(std::find(comparison.columns.begin(), comparison.columns.end(), column) != comparison.columns.end());
     }
@@ -98,7 +99,8 @@ TEST_CASE("totals of every recording equal what its engine was observed to do") 
 TEST_CASE("with a window that is never reached doubling with the seed's keep rule is guidance 0.2") {
   Count compared = 0;
   for (const Recording& recording : recordings()) {
-    if (!recording.observed.policy.starts_with("guidance-0.2") || recording.loaded.model.sliding_window != 1024) continue;
+    if (!recording.observed.policy.starts_with("guidance-0.2") || recording.loaded.model.sliding_window != 1024)
+      continue;
     INFO(recording.loaded.workload.path);
     const auto preset = samples_of(recording.loaded, recording.observed.policy);
     const auto doubling = samples_of(recording.loaded, "doubling:keep=seed");

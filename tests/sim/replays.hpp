@@ -21,7 +21,8 @@ inline LoadedWorkload loaded_text(const std::string& yaml, const ModelOptions& o
 
 inline ReplayRecord replay_of(const LoadedWorkload& loaded, const std::string& policy, ReplaySettings settings = {},
                               DecoderStack* stack = nullptr, std::span<ReplayListener* const> listeners = {}) {
-  return replay(loaded.workload, loaded.facts, loaded.model, policies::parse_policy(policy), stack, settings, listeners);
+  return replay(loaded.workload, loaded.facts, loaded.model, policies::parse_policy(policy), stack, settings,
+                listeners);
 }
 
 inline std::vector<reports::Sample> samples_of(const LoadedWorkload& loaded, const std::string& policy,

@@ -2,7 +2,7 @@
 
 #include "tests/catch.hpp"
 
-#include "sim/bfloat16.hpp"
+#include "policies/bf16.hpp"
 #include "sim/plain_attention.hpp"
 #include "sim/plain_kernels.hpp"
 
@@ -244,7 +244,7 @@ TEST_CASE("query head h reads KV head h / group, through any strides and element
       }
     }
     std::vector<std::uint16_t> halves;
-    for (const float value : floats) halves.push_back(round_to_bf16(value));
+    for (const float value : floats) halves.push_back(policies::to_bf16(value));
     const void* data = type == ElementType::fp32 ? static_cast<const void*>(floats.data()) : halves.data();
     const std::vector<KvRun> runs{{0, num_rows, data, data, row_stride, head_stride, type}};
     PlainAttention attention({num_heads, num_kv_heads, head_dim, 1, 50});

@@ -1,8 +1,8 @@
 // What the tests of the decoder stack share: goldens, a cache that keeps everything, and collectors of outputs.
 #pragma once
 
+#include "policies/bf16.hpp"
 #include "policies/memory_ledger.hpp"
-#include "sim/bfloat16.hpp"
 #include "sim/decoder_stack.hpp"
 #include "sim/safetensors.hpp"
 
@@ -116,7 +116,7 @@ class KeepsAll : public policies::CachePolicy {
     if (geometry_.element_type == policies::ElementType::fp32) {
       std::memcpy(bytes.data() + element * 4, &value, 4);
     } else {
-      const std::uint16_t bits = round_to_bf16(value);
+      const std::uint16_t bits = policies::to_bf16(value);
       std::memcpy(bytes.data() + element * 2, &bits, 2);
     }
   }

@@ -2,7 +2,7 @@
 
 #include "tests/catch.hpp"
 
-#include "sim/bfloat16.hpp"
+#include "policies/bf16.hpp"
 #include "sim/plain_kernels.hpp"
 
 #include <bit>
@@ -129,21 +129,21 @@ TEST_CASE("products match a double sum for every shape around a block's edge") {
 }
 
 TEST_CASE("bf16 rounds to nearest even and keeps NaN a NaN") {
-  const auto rounded = [](std::uint32_t bits) { return round_to_bf16(std::bit_cast<float>(bits)); };
-  CHECK(round_to_bf16(0.2691408770292272F) == 0x3E8A);
-  CHECK(widen_bf16(0x3E8A) == 0.26953125F);
-  CHECK(std::isnan(widen_bf16(rounded(0x7F800001))));
-  CHECK(std::isnan(widen_bf16(rounded(0xFFFFFFFF))));
+  const auto rounded = [](std::uint32_t bits) { return policies::to_bf16(std::bit_cast<float>(bits)); };
+  CHECK(policies::to_bf16(0.2691408770292272F) == 0x3E8A);
+  CHECK(policies::from_bf16(0x3E8A) == 0.26953125F);
+  CHECK(std::isnan(policies::from_bf16(rounded(0x7F800001))));
+  CHECK(std::isnan(policies::from_bf16(rounded(0xFFFFFFFF))));
   CHECK(rounded(0x3F808000) == 0x3F80);
   CHECK(rounded(0x3F818000) == 0x3F82);
   CHECK(rounded(0x7F7FFFFF) == 0x7F80);
   CHECK(rounded(0x00000001) == 0x0000);
   CHECK(rounded(0x80000000) == 0x8000);
   for (std::uint32_t bits = 0; bits <= 0xFFFF; ++bits) {
-    const float value = widen_bf16(static_cast<std::uint16_t>(bits));
+    const float value = policies::from_bf16(static_cast<std::uint16_t>(bits));
     if (std::isnan(value)) {
-      CHECK(std::isnan(widen_bf16(round_to_bf16(value))));
-    } else if (round_to_bf16(value) != bits) {
+      CHECK(std::isnan(policies::from_bf16(policies::to_bf16(value))));
+    } else if (policies::to_bf16(value) != bits) {
       FAIL("bf16 " << bits << " does not survive a round trip");
     }
   }

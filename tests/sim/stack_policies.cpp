@@ -41,23 +41,24 @@ class Engine {
   std::unique_ptr<policies::CachePolicy> policy_;
 };
 
-// Feeds a list in calls of `step` tokens (0: one call).
-Outputs outputs_in_calls(Engine& engine, std::span<const TokenId> tokens, std::size_t step) {
+// Feeds a list in calls of `step` tokens (0: one call), after a first call of `first` tokens.
+Outputs outputs_in_calls(Engine& engine, std::span<const TokenId> tokens, std::size_t step, std::size_t first = 0) {
   Outputs outputs;
   if (step == 0) step = tokens.size();
-  for (std::size_t begin = 0; begin < tokens.size(); begin += step) {
+  if (first > 0) outputs.add_logits(engine.ask(tokens.first(first), static_cast<Count>(first), outputs.observer()));
+  for (std::size_t begin = first; begin < tokens.size(); begin += step) {
     const std::size_t end = std::min(begin + step, tokens.size());
     outputs.add_logits(engine.ask(tokens.first(end), static_cast<Count>(end - begin), outputs.observer()));
   }
   return outputs;
 }
 
-void check_through(const std::string& policy, const Golden& golden, const ModelConfig& config) {
+void check_through(const std::string& policy, const Golden& golden, const ModelConfig& config, std::size_t first = 0) {
   DecoderStack stack(config);
   for (const std::size_t step : {0, 1, 3, 7}) {
     CAPTURE(policy, step);
     Engine engine(stack, policy);
-    CHECK(difference_to(golden, outputs_in_calls(engine, golden.tokens, step)) <= tolerance);
+    CHECK(difference_to(golden, outputs_in_calls(engine, golden.tokens, step, step == 0 ? 0 : first)) <= tolerance);
   }
 }
 
@@ -80,7 +81,11 @@ ModelConfig tiny_model(Count window) {
 
 void check_tiny_model(const std::string& name, Count window) {
   const Golden golden(golden_path("tiny-gemma2/" + name + ".safetensors"));
-  for (const std::string& policy : policies::seed_policies()) check_through(policy, golden, tiny_model(window));
+  for (const std::string& policy : policies::seed_policies()) {
+    // These two evaluate the complete list in every call; the odd models show that from the first token on.
+    const bool starts_over = policy == "discard" || policy == "reset";
+    check_through(policy, golden, tiny_model(window), starts_over ? golden.tokens.size() - 24 : 0);
+  }
 }
 
 }  // namespace
@@ -115,29 +120,28 @@ TEST_CASE("the trained tiny model gives Hugging Face's outputs through every see
 
 TEST_CASE("rewinds of every depth leave the outputs those of a cold run") {
   const Golden golden(golden_path("tiny-gemma2/plain_w64.safetensors"));
+  const std::span<const TokenId> tokens(golden.tokens);
   DecoderStack stack(tiny_model(64));
+  // Other continuations of the first 99, 96, 64, 63 and 0 tokens, with their last row of logits.
+  std::vector<std::pair<std::vector<TokenId>, std::vector<float>>> branches;
+  for (const std::size_t keep : {99, 96, 64, 63, 0}) {
+    std::vector<TokenId> branch(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(keep));
+    for (TokenId id = 1; id <= 3; ++id) branch.push_back((golden.tokens[keep] + id) % 2048);
+    Outputs cold;
+    std::vector<float> logits(static_cast<std::size_t>(stack.logits_size()));
+    stack.evaluate_cold(branch, cold.observer());
+    stack.logits_of(std::span(cold.hidden.back()).last(128), 1, logits);
+    branches.emplace_back(branch, logits);
+  }
   for (const std::string& policy : policies_to_try()) {
     Engine engine(stack, policy);
-    Outputs outputs;
-    const std::span<const TokenId> tokens(golden.tokens);
-    engine.ask(tokens.first(100), 1, outputs.observer());
-    for (const std::size_t keep : {99, 98, 96, 70, 64, 63, 2, 0}) {
-      // Another continuation of the kept part, and then the list itself again.
-      std::vector<TokenId> other(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(keep));
-      for (TokenId id = 0; id < 3; ++id) other.push_back((golden.tokens[keep] + 1 + id) % 2048);
-      Outputs wrong_branch, cold;
-      const std::span<const float> answer = engine.ask(other, 1, wrong_branch.observer());
-      const std::vector<float> given(answer.begin(), answer.end());
-      stack.evaluate_cold(other, cold.observer());
-      std::vector<float> wanted(given.size());
-      stack.logits_of(std::span(cold.hidden.back()).last(128), 1, wanted);
-      CAPTURE(policy, keep);
-      CHECK(largest_difference(given, wanted) <= tolerance);
-      engine.ask(tokens.first(100), 1, outputs.observer());
+    for (const auto& [branch, logits] : branches) {
+      CAPTURE(policy, branch.size());
+      engine.ask(tokens.first(100), 1, {});
+      CHECK(largest_difference(engine.ask(branch, 1, {}), logits) <= tolerance);
     }
     Outputs all;
-    const Count rows = static_cast<Count>(tokens.size());
-    all.add_logits(engine.ask(tokens, rows, all.observer()));
+    all.add_logits(engine.ask(tokens, static_cast<Count>(tokens.size()), all.observer()));
     CHECK(difference_to(golden, all) <= tolerance);
   }
 }

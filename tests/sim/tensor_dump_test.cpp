@@ -1,7 +1,7 @@
 // Dumps against Hugging Face's own outputs of the same ledger.
 
-#include "sim/safetensors.hpp"
 #include "sim/tensor_dump.hpp"
+#include "sim/safetensors.hpp"
 #include "tests/catch.hpp"
 #include "tests/sim/replays.hpp"
 #include "tests/sim/scratch_folder.hpp"
@@ -60,7 +60,8 @@ TEST_CASE("a dump of a recording equals Hugging Face on the golden's rows") {
 TEST_CASE("a dump has a row for every wanted row of logits, stored answers repeated") {
   const fixtures::ScratchFolder scratch;
   const LoadedWorkload loaded = loaded_text(
-      "format: kv-workload/1\nmeta: {id: d, title: d}\ntokenizer: {name: t, vocab: 256}\nmodel: {profile: toy}\nevents:\n"
+      "format: kv-workload/1\nmeta: {id: d, title: d}\ntokenizer: {name: t, vocab: 256}\nmodel: {profile: "
+      "toy}\nevents:\n"
       "  - new: s\n  - append: \"1 2 3\"\n  - eval: 1\n  - eval: 1\n  - append: \"4 5\"\n  - eval: {logits: all}\n");
   const SafetensorsFile file(dump(loaded, "crop", scratch.str()));
   CHECK(int32_values(file, "rows") == std::vector<std::int32_t>{2, 2, 3, 4});

@@ -25,8 +25,8 @@ struct Wrong {
 };
 
 // First wrong calls as the engine itself gave them (last rows of logits against a run without a cache).
-const Wrong wrong_recordings[] = {{"plain_w64", 11}, {"plain_w1024", 11}, {"stop_w64", 4},     {"stop_w1024", 4},
-                                  {"fork_w64", 18},  {"fork_w1024", 18},  {"json_w64", 17},    {"json_w1024", -1},
+const Wrong wrong_recordings[] = {{"plain_w64", 11},   {"plain_w1024", 11},  {"stop_w64", 4},  {"stop_w1024", 4},
+                                  {"fork_w64", 18},    {"fork_w1024", 18},   {"json_w64", 17}, {"json_w1024", -1},
                                   {"fewshot_w64", 20}, {"fewshot_w1024", -1}};
 
 }  // namespace

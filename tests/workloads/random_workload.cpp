@@ -1,7 +1,6 @@
 #include "tests/workloads/random_workload.hpp"
 
 #include "tests/workloads/random_items.hpp"
-
 #include "workloads/token_ids.hpp"
 
 #include <algorithm>
@@ -10,7 +9,6 @@
 
 namespace kvreplay::workloads::tests {
 namespace {
-
 
 struct Sequence {
   Ids list;
@@ -43,7 +41,7 @@ class Writer {
   }
 
  private:
-  int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
+  int below(int n) { return tests::below(random_, n); }
   Sequence& current() { return sequences_[current_]; }
 
   void event(const std::string& text) {

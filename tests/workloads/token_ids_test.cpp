@@ -122,7 +122,7 @@ TEST_CASE("common prefixes of random slices are those of their ids") {
           list.append(
               slice(stream, static_cast<std::uint64_t>(up_to(2)), static_cast<std::uint64_t>(up_to(3)), 1 + up_to(5)));
         } else {
-          list.append(blocks(stream, static_cast<std::uint64_t>(up_to(2)), static_cast<std::uint64_t>(1 + up_to(3)),
+          list.append(blocks(stream, static_cast<std::uint64_t>(up_to(2)), 1 + static_cast<std::uint64_t>(up_to(3)),
                              static_cast<std::uint64_t>(up_to(2)), 1 + up_to(3)));
         }
       }

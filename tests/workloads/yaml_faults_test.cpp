@@ -145,7 +145,13 @@ TEST_CASE("texts without one workload are refused") {
 TEST_CASE("text that is not YAML is refused with its place") {
   CHECK(refusal("format: kv-workload/1\nevents: [{new: a}\n") ==
         "w.yaml:3:1: not valid YAML: end of sequence flow not found");
-  CHECK(refusal("format: \"kv\n").starts_with("w.yaml:"));
+  CHECK(refusal("format: \"kv") == "w.yaml:1:12: not valid YAML: illegal EOF in scalar");
+  const std::string open = ": the quote that begins here is not closed";
+  CHECK(refusal("format: \"kv\n") == "w.yaml:1:9: format" + open);
+  CHECK(refusal("format: \"kv\\\"\n") == "w.yaml:1:9: format" + open);
+  CHECK(refusal("format: 'it''s\n") == "w.yaml:1:9: format" + open);
+  CHECK(refusal(with_events("- new: a\n- append: \"1 2\n")) == "w.yaml:7:11: events[1].append" + open);
+  CHECK(refusal(with_rest("x-a: \"\\\"\n  b\"\nx-b: 'it''s\n  c'\n")) == "accepted");
   CHECK(refusal("format: a\n[a]: 5\n") == "w.yaml:2:1: a key must be text, found a list");
   CHECK(refusal("format: {a: 1}}\n").starts_with("w.yaml:1:"));
 }

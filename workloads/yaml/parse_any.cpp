@@ -34,6 +34,21 @@ class TextBuffer : public std::streambuf {
   }
 };
 
+// Whether a scalar that begins with a quote ends with one: yaml-cpp takes the end of the file for it after a line end.
+bool is_closed(std::string_view scalar) {
+  if (!scalar.starts_with('"') && !scalar.starts_with('\'')) return true;
+  for (std::size_t at = 1; at < scalar.size(); ++at) {
+    if (scalar[at] == '\\' && scalar[0] == '"') {
+      ++at;
+    } else if (scalar[at] == scalar[0]) {
+      // Two single quotes stand for one.
+      if (scalar[0] == '"' || scalar.substr(at + 1, 1) != "'") return true;
+      ++at;
+    }
+  }
+  return false;
+}
+
 class TreeEvents : public YAML::EventHandler {
  public:
   explicit TreeEvents(Document& document) : document_(document), builder_(document) {}
@@ -59,6 +74,7 @@ class TreeEvents : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     check_properties(mark, tag, anchor);
+    if (!is_closed(rest_from(mark))) fail(mark, "the quote that begins here is not closed");
     builder_.stored_scalar(source_mark(mark), offset_of(mark), value, tag == "!");
   }
 

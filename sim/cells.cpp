@@ -2,6 +2,7 @@
 
 #include "policies/option_error.hpp"
 #include "reports/statistics.hpp"
+#include "sim/outcomes.hpp"
 
 #include <fmt/format.h>
 
@@ -15,12 +16,7 @@ namespace {
 void check_length(const workloads::Workload& workload, const ModelConfig& model) {
   workloads::Expansion expansion(workload, model.max_positions);
   while (const workloads::Step* step = expansion.next()) {
-    if (step->kind != workloads::StepKind::over_limit) continue;
-    throw workloads::InputError(
-        workload.path, step->mark, fmt::format("events[{}]", step->event_index),
-        fmt::format("makes a ledger of {} tokens, but the model has {} positions (--max-positions N allows more, "
-                    "--at-limit stop ends the run there)",
-                    step->length, model.max_positions));
+    if (step->kind == workloads::StepKind::over_limit) throw_over_limit(workload, *step, model);
   }
 }
 

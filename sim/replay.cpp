@@ -1,9 +1,8 @@
 #include "sim/replay.hpp"
 
 #include "policies/memory_ledger.hpp"
+#include "sim/outcomes.hpp"
 #include "sim/replay_sample.hpp"
-
-#include <fmt/format.h>
 
 #include <chrono>
 #include <memory>
@@ -44,9 +43,7 @@ class Replay {
   void compute(const Step& step, const Admission& admission);
   void shorten(const Step& step);
   void end_unserved(const Step& step, const Admission& admission);
-  void end_out_of_memory(const Step& step, Count wanted, Count available, std::string message);
-  void end_at_limit(const Step& step);
-  void end(std::string kind, const Step& step, std::string message);
+  void end(reports::Outcome outcome, const Step& step);
   void report_sample(const Step& step, const Admission& admission, const Recomputation& recomputation);
 
   const workloads::Workload& workload_;
@@ -114,7 +111,7 @@ void Replay::run_steps() {
           settings_.progress(counters_.evaluations());
         }
         if (settings_.interrupted != nullptr && settings_.interrupted->load(std::memory_order_relaxed)) {
-          return end("interrupted", *step, "stopped by the user");
+          return end(interrupted_outcome(), *step);
         }
         break;
       case StepKind::shorten:
@@ -127,7 +124,8 @@ void Replay::run_steps() {
         cache_->release(step->sequence);
         break;
       case StepKind::over_limit:
-        return end_at_limit(*step);
+        if (!settings_.stop_at_limit) throw_over_limit(workload_, *step, model_);
+        return end(limit_outcome(*step, model_), *step);
     }
   }
 }
@@ -153,10 +151,10 @@ bool Replay::evaluate(const Step& step) {
     if (timed) times_.admit_ns += nanoseconds_since(start);
     serve(step, admission);
   } catch (const policies::MemoryLimitExceeded& error) {
-    end_out_of_memory(step, error.wanted_bytes, error.limit_bytes, error.what());
+    end(memory_limit_outcome(error), step);
     return false;
   } catch (const std::bad_alloc&) {
-    end_out_of_memory(step, -1, -1, "the system has no memory for the cache");
+    end(no_memory_outcome(), step);
     return false;
   }
   if (timed) {
@@ -236,52 +234,19 @@ void Replay::shorten(const Step& step) {
   if (cache_->truncate(step.sequence, step.length)) stored_.position = -1;
 }
 
-void Replay::end(std::string kind, const Step& step, std::string message) {
-  outcome_.kind = std::move(kind);
+void Replay::end(reports::Outcome outcome, const Step& step) {
+  outcome_ = std::move(outcome);
   outcome_.evaluation = counters_.evaluations();
   outcome_.line = step.mark.line;
-  outcome_.message = std::move(message);
 }
 
 void Replay::end_unserved(const Step& step, const Admission& admission) {
-  const auto length = static_cast<Count>(step.tokens.size());
   counters_.add_unserved(admission);
   if (wants_samples_) {
     transient_bytes_ = before_.reserved_bytes.total();
     report_sample(step, admission, {});
   }
-  if (admission.action == Action::refused) {
-    end("rewind_refused", step,
-        fmt::format("a list of {} tokens that keeps {} of the {} held: this cache cannot go back", length,
-                    admission.kept, admission.held_before));
-    outcome_.wanted = admission.kept;
-    outcome_.available = admission.held_before;
-  } else {
-    end("capacity_exceeded", step,
-        fmt::format("a list of {} tokens is longer than the {} this cache takes", length, admission.limit));
-    outcome_.wanted = length;
-    outcome_.available = admission.limit;
-  }
-}
-
-void Replay::end_out_of_memory(const Step& step, Count wanted, Count available, std::string message) {
-  end("out_of_memory", step, std::move(message));
-  if (wanted >= 0) outcome_.wanted = wanted;
-  if (available >= 0) outcome_.available = available;
-}
-
-void Replay::end_at_limit(const Step& step) {
-  if (!settings_.stop_at_limit) {
-    throw workloads::InputError(
-        workload_.path, step.mark, fmt::format("events[{}]", step.event_index),
-        fmt::format("makes a ledger of {} tokens, but the model has {} positions; --max-positions {} allows it, "
-                    "--at-limit stop ends the run there",
-                    step.length, model_.max_positions, step.length));
-  }
-  end("limit_reached", step,
-      fmt::format("a ledger of {} tokens is over the model's {} positions", step.length, model_.max_positions));
-  outcome_.wanted = step.length;
-  outcome_.available = model_.max_positions;
+  end(unserved_outcome(static_cast<Count>(step.tokens.size()), admission), step);
 }
 
 void Replay::report_sample(const Step& step, const Admission& admission, const Recomputation& recomputation) {

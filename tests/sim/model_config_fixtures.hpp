@@ -10,12 +10,12 @@
 
 namespace kvreplay::sim::fixtures {
 
-inline workloads::Workload workload_with(std::vector<std::pair<std::string, std::string>> keys,
+inline workloads::Workload workload_with(const std::vector<std::pair<std::string, std::string>>& keys,
                                          const std::string& path = "w.yaml") {
   workloads::Workload workload;
   workload.path = path;
   int line = 10;
-  for (auto& [key, value] : keys) {
+  for (const auto& [key, value] : keys) {
     const workloads::Given<std::string> given{value, {line++, 3}};
     if (key == "profile") {
       workload.model.profile = given;

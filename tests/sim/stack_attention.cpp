@@ -17,7 +17,6 @@ namespace {
 
 using policies::ElementType;
 using policies::KvRun;
-using policies::KvView;
 
 constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 

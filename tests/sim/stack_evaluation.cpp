@@ -58,7 +58,7 @@ TEST_CASE("every window and chunking gives the cache-less outputs, for both elem
   const std::vector<TokenId> tokens = some_tokens(29);
   for (const std::string window : {"1", "4", "8", "29", "64"}) {
     for (const std::string dtype : {"fp32", "bf16"}) {
-      DecoderStack stack(resolve("toy:sliding_window=" + window + ",dtype=" + dtype));
+      DecoderStack stack(resolve(std::string("toy:sliding_window=").append(window).append(",dtype=").append(dtype)));
       const Outputs cold = cold_outputs(stack, tokens);
       for (const Count piece : {0, 1, 2, 3, 4, 5, 7, 8, 16}) {
         CAPTURE(window, dtype, piece);
@@ -179,7 +179,7 @@ TEST_CASE("an evaluation of nothing, or of fewer tokens than rows wanted, is a b
   CHECK_THROWS_AS(stack.evaluate(some_tokens(2), 0, 0, 0, cache), std::logic_error);
   CHECK_THROWS_AS(stack.evaluate(some_tokens(2), -1, 0, 1, cache), std::logic_error);
   CHECK_THROWS_AS(stack.evaluate_cold({}, {}), std::logic_error);
-  std::vector<float> rows(64), logits(2 * 256);
+  std::vector<float> rows(64), logits(512);
   CHECK_THROWS_AS(stack.logits_of(rows, 2, logits), std::logic_error);
 }
 

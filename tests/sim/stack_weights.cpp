@@ -151,7 +151,7 @@ TEST_CASE("a bf16 checkpoint is widened exactly") {
   const TensorView& tensor = file.tensor("model.layers.3.mlp.down_proj.weight");
   REQUIRE(tensor.dtype == "BF16");
   std::uint16_t bits = 0;
-  std::memcpy(&bits, tensor.bytes.data() + 2 * (5 * 384 + 17), 2);
+  std::memcpy(&bits, tensor.bytes.data() + std::size_t{2} * (5 * 384 + 17), 2);
   std::uint32_t wide = 0;
   std::memcpy(&wide, &weights.layers[3].down_proj(5, 17), 4);
   CHECK(wide == std::uint32_t{bits} << 16);

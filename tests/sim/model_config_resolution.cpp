@@ -64,7 +64,7 @@ TEST_CASE("the workload's keys change its profile, the command line's change bot
   CHECK(replaced.slides == std::vector<bool>{true, false, true});
 }
 
-TEST_CASE("--kv-dtype and --max-positions have the last word") {
+TEST_CASE("the options --kv-dtype and --max-positions have the last word") {
   const ModelConfig config = resolve_model(workload_with({{"profile", "toy"}, {"dtype", "bf16"}}),
                                            {":max_positions=16", {}, "fp32", Count{131072}});
   CHECK(config.cache_dtype == policies::ElementType::fp32);
@@ -84,7 +84,7 @@ TEST_CASE("a checkpoint may be a shipped name, a folder, or a folder beside the 
   CHECK(resolve_model(workload_with({{"checkpoint", "tiny-gemma2"}}), {}).hidden_size == 128);
 }
 
-TEST_CASE("--weights keeps the workload's dimensions") {
+TEST_CASE("the option --weights keeps the workload's dimensions") {
   const ModelConfig config =
       resolve_model(workload_with({{"num_layers", "6"}, {"sliding_window", "9"}}), {{}, "tiny-gemma2", {}, {}});
   CHECK(config.checkpoint == shipped_model_folder("tiny-gemma2"));

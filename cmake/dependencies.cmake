@@ -52,6 +52,11 @@ if(NOT TARGET fmt::fmt)
   kvreplay_fetch(fmt fmt::fmt https://github.com/fmtlib/fmt.git 9.1.0)
 endif()
 
+find_package(pugixml QUIET)
+if(NOT TARGET pugixml::pugixml)
+  kvreplay_fetch(pugixml pugixml::pugixml https://github.com/zeux/pugixml.git v1.13)
+endif()
+
 find_package(OpenMP REQUIRED COMPONENTS CXX)      # with clang 19: libomp-19-dev
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)  # SHA-256 of workload files
 find_package(ZLIB REQUIRED)                       # CRC-32 of ledgers

@@ -1,7 +1,9 @@
 #include "reports/formats.hpp"
 
 #include "reports/google_benchmark.hpp"
+#include "reports/junit.hpp"
 #include "reports/markdown.hpp"
+#include "reports/perfetto.hpp"
 #include "reports/result_csv.hpp"
 #include "reports/result_json.hpp"
 #include "reports/text.hpp"
@@ -20,6 +22,9 @@ constexpr std::array formats{
     Format{"csv", ".csv", "one number a line: workload, policy, repetition, metric, unit, value", write_result_csv},
     Format{"google-benchmark", ".gbench.json", "Google Benchmark's JSON, for its compare.py and CI actions",
            write_google_benchmark},
+    Format{"junit", ".junit.xml", "JUnit XML for CI servers: outcome and verification of every run", write_junit},
+    Format{"perfetto", ".trace.json", "trace for ui.perfetto.dev and chrome://tracing: evaluations, memory",
+           write_perfetto},
 };
 
 std::string lower_case(std::string_view text) {

@@ -87,12 +87,6 @@ std::vector<NumberColumn> number_columns(Units units, bool timed) {
   return columns;
 }
 
-// Completed, and as far as anyone knows with the outputs of a run without a cache.
-bool is_comparable(const RunResult& result) {
-  return result.outcome.completed() && counter(result.counters, "inexact_evaluations").value_or(0) == 0 &&
-         (!result.verification || result.verification->passed());
-}
-
 std::optional<std::pair<double, double>> range_of_comparable(const NumberColumn& column, std::span<const Run> runs) {
   std::optional<std::pair<double, double>> range;
   for (const Run& run : runs) {
@@ -114,6 +108,32 @@ OverviewCell verification_cell(const RunResult& result) {
     return {fmt::format("{} differ", grouped(verification.evaluations_differing)), Emphasis::warning};
   return {"same", Emphasis::none};
 }
+
+void add_notes(std::vector<std::string>& notes, const RunResult& result) {
+  if (!result.outcome.completed()) notes.push_back(incomplete_note(result));
+  if (result.verification && !result.verification->passed()) notes.push_back(difference_note(result));
+  if (result.verification && !result.verification->unexpected_equalities.empty()) {
+    notes.push_back(fmt::format("{}: {} evaluations the policy claims wrong are right", result.policy.spec,
+                                grouped(static_cast<Count>(result.verification->unexpected_equalities.size()))));
+  }
+  const Count inexact = counter(result.counters, "inexact_evaluations").value_or(0);
+  if (inexact > 0) {
+    notes.push_back(
+        fmt::format("{}: by its own account {} evaluations read rows a cold run has not, as its engine does",
+                    result.policy.spec, grouped(inexact)));
+  }
+}
+
+std::string setting_of(const RunResult& result) {
+  const ModelIdentity& model = result.model;
+  std::string text =
+      fmt::format("{}, {} layers ({} sliding, window {}), {} cache, depth {}", model.profile, model.num_layers,
+                  model.num_sliding_layers, grouped(model.sliding_window), model.cache_dtype, result.depth);
+  if (result.repetitions.size() > 1) text += fmt::format(", {} repetitions", result.repetitions.size());
+  return text;
+}
+
+}  // namespace
 
 std::string incomplete_note(const RunResult& result) {
   std::string note = fmt::format("{}: incomplete, {}", result.policy.spec, result.outcome.kind);
@@ -142,31 +162,10 @@ std::string difference_note(const RunResult& result) {
   return note;
 }
 
-void add_notes(std::vector<std::string>& notes, const RunResult& result) {
-  if (!result.outcome.completed()) notes.push_back(incomplete_note(result));
-  if (result.verification && !result.verification->passed()) notes.push_back(difference_note(result));
-  if (result.verification && !result.verification->unexpected_equalities.empty()) {
-    notes.push_back(fmt::format("{}: {} evaluations the policy claims wrong are right", result.policy.spec,
-                                grouped(static_cast<Count>(result.verification->unexpected_equalities.size()))));
-  }
-  const Count inexact = counter(result.counters, "inexact_evaluations").value_or(0);
-  if (inexact > 0) {
-    notes.push_back(
-        fmt::format("{}: by its own account {} evaluations read rows a cold run has not, as its engine does",
-                    result.policy.spec, grouped(inexact)));
-  }
+bool is_comparable(const RunResult& result) {
+  return result.outcome.completed() && counter(result.counters, "inexact_evaluations").value_or(0) == 0 &&
+         (!result.verification || result.verification->passed());
 }
-
-std::string setting_of(const RunResult& result) {
-  const ModelIdentity& model = result.model;
-  std::string text =
-      fmt::format("{}, {} layers ({} sliding, window {}), {} cache, depth {}", model.profile, model.num_layers,
-                  model.num_sliding_layers, grouped(model.sliding_window), model.cache_dtype, result.depth);
-  if (result.repetitions.size() > 1) text += fmt::format(", {} repetitions", result.repetitions.size());
-  return text;
-}
-
-}  // namespace
 
 Overview overview_of(std::span<const RunResult> results, const Group& group, const std::string& label, Units units) {
   std::vector<Run> runs;

@@ -33,6 +33,13 @@ struct Overview {
   std::vector<std::string> notes;               // incomplete runs, differences found, wrong rows served
 };
 
+// Sentences about a run that did not complete, and about one whose verification failed.
+std::string incomplete_note(const RunResult& result);
+std::string difference_note(const RunResult& result);
+
+// Completed, and as far as anyone knows with the outputs of a run without a cache: may be called best.
+bool is_comparable(const RunResult& result);
+
 enum class Units : std::uint8_t { human, exact };
 
 // Latency columns only where something was timed, the verification's only where something was verified. Best (lowest)

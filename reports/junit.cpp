@@ -1,0 +1,150 @@
+#include "reports/junit.hpp"
+
+#include "reports/labels.hpp"
+#include "reports/measurements.hpp"
+#include "reports/overview.hpp"
+#include "reports/statistics.hpp"
+#include "reports/text.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <pugixml.hpp>
+
+namespace kvreplay::reports {
+namespace {
+
+struct Tally {
+  int tests = 0, failures = 0, errors = 0, skipped = 0;
+  Count ns = 0;
+};
+
+// Printable, and without the two code points XML 1.0 excludes beside controls.
+std::string xml_text(std::string_view text) {
+  std::string out = printable(text);
+  for (const std::string_view excluded : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {
+    for (std::size_t at = 0; (at = out.find(excluded, at)) != std::string::npos;) out.replace(at, 3, "\xEF\xBF\xBD");
+  }
+  return out;
+}
+
+void set(pugi::xml_node node, const char* name, std::string_view value) {
+  node.append_attribute(name).set_value(xml_text(value).c_str());
+}
+
+std::string seconds(Count ns) { return fmt::format("{}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000); }
+
+bool fails_on_outcome(const ResultFile& file) {
+  return std::any_of(file.config.begin(), file.config.end(), [](const auto& pair) {
+    return pair.first == "fail_on" && pair.second.find("outcome") != std::string::npos;
+  });
+}
+
+void add_property(pugi::xml_node properties, std::string_view name, std::string_view value) {
+  pugi::xml_node property = properties.append_child("property");
+  set(property, "name", name);
+  set(property, "value", value);
+}
+
+void add_numbers(pugi::xml_node test_case, const RunResult& result) {
+  pugi::xml_node properties = test_case.append_child("properties");
+  add_property(properties, "workload.path", result.workload.path);
+  add_property(properties, "workload.sha256", result.workload.sha256);
+  add_property(properties, "model", result.model.profile);
+  add_property(properties, "depth", result.depth);
+  for (const Measurement& number : counted(result)) add_property(properties, number.metric, text_of(number.value));
+  for (const Measurement& number : measured(result)) add_property(properties, number.metric, text_of(number.value));
+}
+
+pugi::xml_node add_case(pugi::xml_node suite, const std::string& workload, const std::string& name, Tally& tally) {
+  ++tally.tests;
+  pugi::xml_node test_case = suite.append_child("testcase");
+  set(test_case, "classname", workload);
+  set(test_case, "name", name);
+  return test_case;
+}
+
+void add_verdict(pugi::xml_node test_case, const char* kind, std::string_view type, const std::string& message) {
+  pugi::xml_node verdict = test_case.append_child(kind);
+  set(verdict, "type", type);
+  set(verdict, "message", message);
+}
+
+void add_outcome(pugi::xml_node test_case, const RunResult& result, bool is_failure, Tally& tally) {
+  const Outcome& outcome = result.outcome;
+  if (outcome.completed()) return;
+  const std::string message = incomplete_note(result);
+  if (outcome.kind == "interrupted") {
+    ++tally.errors;
+    add_verdict(test_case, "error", outcome.kind, message);
+  } else if (is_failure) {
+    ++tally.failures;
+    add_verdict(test_case, "failure", outcome.kind, message);
+  } else {
+    ++tally.skipped;
+    set(test_case.append_child("skipped"), "message", message);
+  }
+}
+
+void add_run(pugi::xml_node suite, const RunResult& result, const std::string& workload, bool fails, Tally& tally) {
+  const std::optional<Latency> latency = pooled_latency(result);
+  const Count ns = latency ? latency->total_ns : 0;
+  pugi::xml_node outcome = add_case(suite, workload, result.policy.spec + ": outcome", tally);
+  set(outcome, "time", seconds(ns));
+  tally.ns += ns;
+  add_numbers(outcome, result);
+  add_outcome(outcome, result, fails, tally);
+  if (!result.verification) return;
+  pugi::xml_node verification = add_case(suite, workload, result.policy.spec + ": verification", tally);
+  set(verification, "time", seconds(0));
+  if (result.verification->passed()) return;
+  ++tally.failures;
+  add_verdict(verification, "failure", "verification", difference_note(result));
+}
+
+void set_tally(pugi::xml_node node, const Tally& tally) {
+  node.append_attribute("tests") = tally.tests;
+  node.append_attribute("failures") = tally.failures;
+  node.append_attribute("errors") = tally.errors;
+  node.append_attribute("skipped") = tally.skipped;
+  set(node, "time", seconds(tally.ns));
+}
+
+struct Text : pugi::xml_writer {
+  std::string text;
+  void write(const void* data, std::size_t size) override { text.append(static_cast<const char*>(data), size); }
+};
+
+}  // namespace
+
+std::string write_junit(const ResultFile& file) {
+  pugi::xml_document document;
+  pugi::xml_node declaration = document.append_child(pugi::node_declaration);
+  set(declaration, "version", "1.0");
+  set(declaration, "encoding", "UTF-8");
+  pugi::xml_node suites = document.append_child("testsuites");
+  set(suites, "name", "kvreplay");
+  const std::vector<std::string> labels = workload_labels(file.results);
+  const bool fails = fails_on_outcome(file);
+  Tally total;
+  for (const Group& group : groups_of(file.results)) {
+    const RunResult& first = file.results[group.results.front()];
+    const std::string& label = labels[group.results.front()];
+    pugi::xml_node suite = suites.append_child("testsuite");
+    set(suite, "name", fmt::format("{} ({}, depth {})", label, first.model.profile, first.depth));
+    Tally tally;
+    for (const std::size_t i : group.results) add_run(suite, file.results[i], label, fails, tally);
+    set_tally(suite, tally);
+    total.tests += tally.tests;
+    total.failures += tally.failures;
+    total.errors += tally.errors;
+    total.skipped += tally.skipped;
+    total.ns += tally.ns;
+  }
+  set_tally(suites, total);
+  Text out;
+  document.save(out, "  ", pugi::format_default, pugi::encoding_utf8);
+  return out.text;
+}
+
+}  // namespace kvreplay::reports

@@ -57,6 +57,13 @@ if(NOT TARGET pugixml::pugixml)
   kvreplay_fetch(pugixml pugixml::pugixml https://github.com/zeux/pugixml.git v1.13)
 endif()
 
+# One file of JavaScript, which the HTML report carries; nothing to fetch, so without it pages have no charts.
+find_file(KVREPLAY_CHART_LIBRARY chart.min.js PATHS /usr/share/javascript/chart.js DOC "Chart.js 3.9, minified")
+if(NOT KVREPLAY_CHART_LIBRARY)
+  message(WARNING "Chart.js not found (Debian: libjs-chart.js): HTML reports will show their numbers as tables, without "
+                  "charts. Name a chart.min.js of version 3.9 with -DKVREPLAY_CHART_LIBRARY=FILE.")
+endif()
+
 find_package(OpenMP REQUIRED COMPONENTS CXX)      # with clang 19: libomp-19-dev
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)  # SHA-256 of workload files
 find_package(ZLIB REQUIRED)                       # CRC-32 of ledgers

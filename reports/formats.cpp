@@ -1,6 +1,7 @@
 #include "reports/formats.hpp"
 
 #include "reports/google_benchmark.hpp"
+#include "reports/html.hpp"
 #include "reports/junit.hpp"
 #include "reports/markdown.hpp"
 #include "reports/perfetto.hpp"
@@ -22,6 +23,7 @@ constexpr std::array formats{
     Format{"csv", ".csv", "one number a line: workload, policy, repetition, metric, unit, value", write_result_csv},
     Format{"google-benchmark", ".gbench.json", "Google Benchmark's JSON, for its compare.py and CI actions",
            write_google_benchmark},
+    Format{"html", ".html", "one page for people: tables and charts, works offline", write_html},
     Format{"junit", ".junit.xml", "JUnit XML for CI servers: outcome and verification of every run", write_junit},
     Format{"perfetto", ".trace.json", "trace for ui.perfetto.dev and chrome://tracing: evaluations, memory",
            write_perfetto},

@@ -23,11 +23,12 @@ mkdir -p build/demo
 printf '\nReplaying %s\nonce through each of the five seed policies, with real buffers and real arithmetic.\n\n' \
   "$recording" >&2
 build/release/kvreplay run "$recording" --depth compute \
-  -o build/demo/report.json -o build/demo/report.md -o build/demo/report.csv
+  -o build/demo/report.html -o build/demo/report.json -o build/demo/report.md -o build/demo/report.csv
 
 cat >&2 <<END
 
-The same numbers are in $PWD/build/demo: report.json, report.md, report.csv.
+To look at, in a browser: $PWD/build/demo/report.html
+The same numbers are beside it in report.json, report.md, report.csv.
 What to try next, from $PWD:
   build/release/kvreplay explain $recording --policy doubling
       every evaluation: what was kept and fed, the capacity, and why

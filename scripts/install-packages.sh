@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # Installs the Debian or Ubuntu packages of the named groups, only those that are missing, and says so first.
 #
-#   scripts/install-packages.sh build test check
+#   scripts/install-packages.sh build test check browser
 #
-# build: compile the program and its tests; test: run all tests; check: formatting, linting, sanitizers.
+# build: compile the program and its tests; test: run all tests; check: formatting, linting, sanitizers; browser: look at
+# the HTML report in headless Chromium (large; without it that test prints a notice).
 # As root or through sudo. KVREPLAY_NO_INSTALL=1 trusts what is there (other distributions, prepared containers).
 set -euo pipefail
 
 build_packages=(g++ cmake make ninja-build git ca-certificates libeigen3-dev libyaml-cpp-dev catch2 libbenchmark-dev
-                libcli11-dev nlohmann-json3-dev libfmt-dev libssl-dev zlib1g-dev libpugixml-dev)
+                libcli11-dev nlohmann-json3-dev libfmt-dev libssl-dev zlib1g-dev libpugixml-dev libjs-chart.js)
 test_packages=(python3 libbenchmark-tools python3-numpy python3-scipy python3-jsonschema)
 check_packages=(clang-19 llvm-19 libomp-19-dev libclang-rt-19-dev clang-format-19 clang-tidy-19)
+browser_packages=(chromium fonts-dejavu-core)
 
 fail() {
   printf 'install-packages: %s\n' "$@" >&2
@@ -23,10 +25,11 @@ for group in "$@"; do
     build) wanted+=("${build_packages[@]}") ;;
     test) wanted+=("${test_packages[@]}") ;;
     check) wanted+=("${check_packages[@]}") ;;
-    *) fail "unknown group '$group': build, test and check are known" ;;
+    browser) wanted+=("${browser_packages[@]}") ;;
+    *) fail "unknown group '$group': build, test, check and browser are known" ;;
   esac
 done
-[ ${#wanted[@]} -gt 0 ] || fail "name at least one group: build, test or check"
+[ ${#wanted[@]} -gt 0 ] || fail "name at least one group: build, test, check or browser"
 [ -z "${KVREPLAY_NO_INSTALL:-}" ] || exit 0
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then

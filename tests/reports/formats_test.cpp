@@ -14,6 +14,7 @@ TEST_CASE("the end of the name picks the format, the longest that fits") {
   CHECK(format_for_path("REPORT.MD").name == "markdown");
   CHECK(format_for_path("a.trace.json").name == "perfetto");
   CHECK(format_for_path("a.junit.xml").name == "junit");
+  CHECK(format_for_path("a.html").name == "html");
   CHECK(format_for_path("gbench.json").name == "json");
 }
 
@@ -23,7 +24,7 @@ TEST_CASE("an unknown end is refused with those there are") {
     CHECK_THROWS_AS(format_for_path(path), UnknownFormat);
   }
   CHECK_THROWS_WITH(format_for_path("a.txt"),
-                    Catch::Contains("a.txt") && Catch::Contains(".json, .md, .csv, .gbench.json, .junit.xml, .trace.json"));
+                    Catch::Contains("a.txt") && Catch::Contains(".json, .md, .csv, .gbench.json, .html, .junit.xml, .trace.json"));
 }
 
 TEST_CASE("every format is found by its name and writes a file without runs") {

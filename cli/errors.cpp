@@ -5,6 +5,7 @@
 #include "reports/atomic_file.hpp"
 #include "reports/engine_log.hpp"
 #include "reports/formats.hpp"
+#include "reports/result_json.hpp"
 #include "reports/whole_file.hpp"
 #include "sim/experiment.hpp"
 #include "workloads/input_error.hpp"
@@ -83,6 +84,8 @@ int guarded(const std::function<int()>& command) {
   } catch (const reports::FileReadError& error) {
     return fail(exit_input, error.what());
   } catch (const reports::EngineLogError& error) {
+    return fail(exit_input, error.what());
+  } catch (const reports::ResultError& error) {
     return fail(exit_input, error.what());
   } catch (const std::system_error& error) {
     return fail(exit_failure, error.what());

@@ -85,6 +85,7 @@ int run_program(int argc, char* argv[]) {
   add_explain(program, chosen);
   add_verify(program, chosen);
   add_check(program, chosen);
+  add_report(program, chosen);
   add_list(program, chosen);
   if (argc <= 1) {
     fmt::print(stderr, "{}", program.help());

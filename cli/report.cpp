@@ -1,0 +1,95 @@
+// report: result files of earlier runs, joined and written in other formats.
+
+#include "cli/commands.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/options.hpp"
+#include "cli/outputs.hpp"
+#include "policies/option_error.hpp"
+#include "reports/result_json.hpp"
+#include "reports/terminal_table.hpp"
+#include "reports/whole_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+namespace kvreplay::cli {
+namespace {
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+struct ReportTexts {
+  std::vector<std::string> files, outputs;
+  TerminalOptions terminal;
+};
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return a == b || std::filesystem::equivalent(a, b, error);
+}
+
+void check_files(const ReportTexts& texts, const OutputFiles& outputs) {
+  for (auto file = texts.files.begin(); file != texts.files.end(); ++file) {
+    const auto is_same = [&file](const std::string& other) { return same_file(*file, other); };
+    if (std::any_of(texts.files.begin(), file, is_same)) {
+      throw policies::OptionError(fmt::format("{}: given twice, its runs would count twice", *file));
+    }
+    const std::vector<std::string> paths = outputs.paths();
+    if (std::any_of(paths.begin(), paths.end(), is_same)) {
+      throw policies::OptionError(fmt::format("-o {}: would replace a file that is read; choose another name", *file));
+    }
+  }
+}
+
+// What all files say stands once; where they differ every value is kept.
+void add_missing(Pairs& pairs, const Pairs& more) {
+  for (const auto& pair : more) {
+    if (std::find(pairs.begin(), pairs.end(), pair) == pairs.end()) pairs.push_back(pair);
+  }
+}
+
+reports::ResultFile joined(const std::vector<std::string>& paths) {
+  reports::ResultFile all;
+  for (const std::string& path : paths) {
+    reports::ResultFile file = reports::read_result_json(reports::whole_file(path), path);
+    if (all.results.empty() && all.config.empty()) {
+      all = std::move(file);
+      continue;
+    }
+    add_missing(all.config, file.config);
+    add_missing(all.provenance.entries, file.provenance.entries);
+    std::move(file.results.begin(), file.results.end(), std::back_inserter(all.results));
+  }
+  return all;
+}
+
+int report(const ReportTexts& texts) {
+  const OutputFiles outputs(texts.outputs, OutputKind::results);
+  check_files(texts, outputs);
+  const reports::ResultFile results = joined(texts.files);
+  if (outputs.empty()) {
+    fmt::print("{}",
+               reports::terminal_table(results, {.color = wants_color(texts.terminal), .columns = terminal_width()}));
+    std::fflush(stdout);
+    return exit_ok;
+  }
+  outputs.write(results);
+  for (const std::string& path : outputs.paths()) fmt::print(stderr, "wrote {}\n", path);
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_report(CLI::App& program, Command& chosen) {
+  auto texts = std::make_shared<ReportTexts>();
+  CLI::App* command = program.add_subcommand("report", "Write results of earlier runs as a page, tables or a trace");
+  command->add_option("RESULT", texts->files, "Result files (run -o FILE.json); several are joined")->required();
+  add_output_option(*command, texts->outputs);
+  add_terminal_options(*command, texts->terminal);
+  command->callback([texts, &chosen] { chosen = [texts] { return report(*texts); }; });
+}
+
+}  // namespace kvreplay::cli

@@ -22,7 +22,8 @@ const std::string folder_02 = "guidance-0.2.1_transformers-4.47.1/";
 // A result of two policies at depth plan; gives its path.
 std::string result_of(const ScratchFolder& scratch, const std::string& name) {
   const std::string path = scratch.path(name + ".json");
-  REQUIRE(kvreplay("run --depth plan -p crop -p doubling -o " + path + " " + recording(folder_02 + name)).exit_code == 0);
+  REQUIRE(kvreplay("run --depth plan -p crop -p doubling -o " + path + " " + recording(folder_02 + name)).exit_code ==
+          0);
   return path;
 }
 

@@ -23,8 +23,9 @@ TEST_CASE("an unknown end is refused with those there are") {
     INFO(path);
     CHECK_THROWS_AS(format_for_path(path), UnknownFormat);
   }
-  CHECK_THROWS_WITH(format_for_path("a.txt"),
-                    Catch::Contains("a.txt") && Catch::Contains(".json, .md, .csv, .gbench.json, .html, .junit.xml, .trace.json"));
+  CHECK_THROWS_WITH(
+      format_for_path("a.txt"),
+      Catch::Contains("a.txt") && Catch::Contains(".json, .md, .csv, .gbench.json, .html, .junit.xml, .trace.json"));
 }
 
 TEST_CASE("every format is found by its name and writes a file without runs") {

@@ -73,7 +73,8 @@ std::vector<std::pair<std::string, std::string>> config_of(const std::string& co
           {"threads", texts.threads},
           {"memory_limit", given(texts.memory_limit, "none")},
           {"truncate", texts.truncate},
-          {"fail_on", texts.fail_on.empty() ? "verification" : fmt::format("verification {}", fmt::join(texts.fail_on, " "))},
+          {"fail_on",
+           texts.fail_on.empty() ? "verification" : fmt::format("verification {}", fmt::join(texts.fail_on, " "))},
           {"verify", texts.verify ? "yes" : "no"},
           {"interrupted", interrupted ? "yes" : "no"}};
 }

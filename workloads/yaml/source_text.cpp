@@ -48,7 +48,8 @@ std::string hex_byte(char c) {
   return {digits[value >> 4], digits[value & 15]};
 }
 
-// What is wrong with the character at `at`, empty if nothing is; `bytes` is its length.
+}  // namespace
+
 std::string fault_of_character(std::string_view text, std::size_t at, std::size_t& bytes) {
   bytes = character_bytes(text.substr(at));
   const char c = text[at];
@@ -61,8 +62,6 @@ std::string fault_of_character(std::string_view text, std::size_t at, std::size_
   if (bytes == 1 && !is_plain(c)) return "control character 0x" + hex_byte(c);
   return "";
 }
-
-}  // namespace
 
 std::string read_file(const std::string& path) {
   std::error_code ignored;

@@ -16,6 +16,9 @@ std::string read_file(const std::string& path);
 // UTF-8, control characters (NUL among them) and carriage returns that are not part of CRLF.
 std::string normalised_text(std::string_view bytes, const std::string& file);
 
+// What is wrong with the character at `at` as text, empty if nothing is; `bytes` becomes its length.
+std::string fault_of_character(std::string_view text, std::size_t at, std::size_t& bytes);
+
 // Text for a message: quoted, control characters replaced, cut after 40 bytes.
 std::string shown(std::string_view text);
 

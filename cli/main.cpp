@@ -86,6 +86,7 @@ int run_program(int argc, char* argv[]) {
   add_verify(program, chosen);
   add_check(program, chosen);
   add_report(program, chosen);
+  add_import(program, chosen);
   add_list(program, chosen);
   if (argc <= 1) {
     fmt::print(stderr, "{}", program.help());

@@ -1,4 +1,4 @@
-// check: validates workload files, or fills in what they should expect of themselves.
+// check: validates workload files, fills in what they should expect of themselves, or compares recordings with replays.
 
 #include "cli/commands.hpp"
 #include "cli/errors.hpp"
@@ -6,11 +6,13 @@
 #include "reports/atomic_file.hpp"
 #include "reports/whole_file.hpp"
 #include "sim/cells.hpp"
+#include "sim/observed.hpp"
 #include "workloads/expansion.hpp"
 #include "workloads/expect_writer.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace kvreplay::cli {
@@ -18,8 +20,41 @@ namespace {
 
 struct CheckTexts {
   std::vector<std::string> files;
-  bool write_expect = false;
+  bool write_expect = false, observed = false;
 };
+
+// Prints what differs. Exit code 1 if anything does.
+int check_observation(const sim::LoadedWorkload& loaded, const workloads::Observed& observed) {
+  const std::string& path = loaded.workload.path;
+  const auto policy = sim::known_policy(observed);
+  if (!policy) {
+    fmt::print("{}:{}: not checkable: {} is recorded for policy {}, which this program does not have\n", path,
+               observed.mark.line, observed.engine, observed.policy);
+    return exit_ok;
+  }
+  const sim::ObservedComparison comparison =
+      sim::compare_with_observed(loaded, observed, *policy, sim::engine_log_beside(path));
+  for (const sim::ObservedDifference& difference : comparison.differences) {
+    fmt::print("{}:{}: {}: observed {}, replayed {}\n", path, observed.mark.line, difference.what, difference.observed,
+               difference.ours);
+  }
+  const std::string calls =
+      comparison.log ? reports::describe(comparison.calls, *comparison.log) : "no engine log beside it";
+  fmt::print("{}: {}: {} with {}: {} totals compared, {} differ; {}\n", path,
+             comparison.equal() ? "equal" : "DIFFERENT", observed.policy, observed.engine, comparison.totals_compared,
+             comparison.differences.size(), calls);
+  return comparison.equal() ? exit_ok : exit_gate_failed;
+}
+
+int check_observed(const std::string& path) {
+  const sim::LoadedWorkload loaded = sim::load_workload(path, {}, false);
+  if (loaded.workload.expect.observed.empty()) fmt::print("{}: not checkable: it has no expect.observed\n", path);
+  int worst = exit_ok;
+  for (const workloads::Observed& observed : loaded.workload.expect.observed) {
+    worst = std::max(worst, check_observation(loaded, observed));
+  }
+  return worst;
+}
 
 int check_file(const std::string& path, bool write_expect) {
   if (write_expect) {
@@ -35,7 +70,10 @@ int check_file(const std::string& path, bool write_expect) {
 int check(const CheckTexts& texts) {
   int worst = exit_ok;
   for (const std::string& path : texts.files) {
-    worst = std::max(worst, guarded([&] { return check_file(path, texts.write_expect); }));
+    worst = std::max(worst, guarded([&] {
+                       const int checked = check_file(path, texts.write_expect);
+                       return texts.observed ? std::max(checked, check_observed(path)) : checked;
+                     }));
   }
   return worst;
 }
@@ -48,6 +86,9 @@ void add_check(CLI::App& program, Command& chosen) {
   command->add_option("FILE", texts->files, "Workload files")->required();
   command->add_flag("--write-expect", texts->write_expect,
                     "Fill in the file's expect block (counts and bounds); the rest stays as it is");
+  command->add_flag("--observed", texts->observed,
+                    "Replay recordings as the policy they name and compare with what the engine did, in total and\n"
+                    "(NAME.observed.csv beside NAME.yaml) call by call; exit 1 at a difference");
   command->callback([texts, &chosen] { chosen = [texts] { return check(*texts); }; });
 }
 

@@ -82,7 +82,7 @@ class Guidance02 final : public CachePolicy {
   Action decide(const Admission& admission, Count length) const;
   void carry_out(Action action, Count length);
   void take_storage(Count capacity);
-  void feed(Count first_position, Count count);
+  void feed(Count first_position, Count count, Count listed);
   void update_sliding(Count layer, const FreshRows& fresh);
   template <typename Element>
   void update_tensor(std::byte* tensor, const float* fresh_rows, const FreshRows& fresh, std::vector<Element>& scratch);
@@ -122,11 +122,12 @@ Admission Guidance02::admit(const Request& request) {
   }
   list_.reserve(length);
   carry_out(admission.action, length);
+  const Count listed = list_.count();
   list_.hold(request, admission.common_prefix);
   open_ = true;
   const bool keeps = admission.action == Action::append || admission.action == Action::cached;
   admission.reused = keeps ? admission.kept : 0;
-  if (admission.action != Action::cached) feed(admission.reused, length - admission.reused);
+  if (admission.action != Action::cached) feed(admission.reused, length - admission.reused, listed);
   admission.exact = !broken_;
   admission.held_after = past();
   admission.capacity_after = capacity();
@@ -164,10 +165,14 @@ void Guidance02::take_storage(Count capacity) {
   sliding_ = std::move(empty);
 }
 
-void Guidance02::feed(Count first_position, Count count) {
+void Guidance02::feed(Count first_position, Count count, Count listed) {
   if (storage_.geometry().num_sliding_layers() > 0) {
     const bool disturbs = sliding_.rolls(first_position, count) || count > sliding_.rows();
-    broken_ = first_position > 0 && (broken_ || disturbs);
+    // One roll is right all the same: a window filled to its last slot from position 0, and one token behind it.
+    const bool fills_whole_window = sliding_.rows() == storage_.geometry().sliding_window;
+    const bool slides_by_one =
+        fills_whole_window && count == 1 && first_position == listed && listed == sliding_.rows();
+    broken_ = first_position > 0 && (broken_ || (disturbs && !slides_by_one));
     // Every append gathers the buffer, zeroes it and adds the gathered rows back.
     if (count <= sliding_.rows()) storage_.count_moved({0, 2 * sliding_.rows()}, {0, sliding_.rows()});
   }

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <limits>
+#include <limits>
 #include <stdexcept>
 
 namespace kvreplay::policies {
@@ -22,7 +23,11 @@ struct PerKind {
 
   Count& operator[](LayerKind kind) { return kind == LayerKind::global ? global : sliding; }
   Count operator[](LayerKind kind) const { return kind == LayerKind::global ? global : sliding; }
-  Count total() const { return global + sliding; }
+  // Saturates: a total of saturated parts must not turn negative.
+  Count total() const {
+    Count sum = 0;
+    return __builtin_add_overflow(global, sliding, &sum) ? std::numeric_limits<Count>::max() : sum;
+  }
   friend PerKind operator+(PerKind a, PerKind b) { return {a.global + b.global, a.sliding + b.sliding}; }
   friend PerKind operator-(PerKind a, PerKind b) { return {a.global - b.global, a.sliding - b.sliding}; }
   friend bool operator==(PerKind, PerKind) = default;

@@ -49,6 +49,18 @@ TEST_CASE("the guidance 0.2 preset answers wrongly exactly where the engine did"
   }
 }
 
+TEST_CASE("a window filled at once and slid by one token is right, the next token is not") {
+  const LoadedWorkload loaded = testing::loaded_text(
+      "format: kv-workload/1\nmeta: {id: w, title: w}\ntokenizer: {name: t, vocab: 256}\n"
+      "model: {profile: toy, sliding_window: 4}\nevents:\n  - new: s\n  - call: {keep: 0, feed: \"10 11\"}\n"
+      "  - call: {keep: 2, feed: \"12 13\"}\n  - call: {keep: 4, feed: \"14\"}\n  - call: {keep: 5, feed: \"15\"}\n");
+  DecoderStack stack(loaded.model);
+  const auto result = verify(loaded, "guidance-0.2+transformers-4.47", stack);
+  CHECK(result.differing == std::vector<Count>{3});
+  CHECK(result.unexpected_differences.empty());
+  CHECK(result.unexpected_equalities.empty());
+}
+
 TEST_CASE("the five seed policies answer every recording as a run without a cache does") {
   for (const char* recording : {"fewshot_w64", "json_w64", "stop_w64"}) {
     const LoadedWorkload loaded = load_workload(

@@ -1,6 +1,7 @@
 // Reads a file into memory.
 #pragma once
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 
@@ -12,7 +13,8 @@ class FileReadError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// All bytes of a file or of what can be read like one (a pipe, /dev/stdin).
-std::string whole_file(const std::string& path);
+// All bytes of a file or of what can be read like one (a pipe, /dev/stdin). More than `most_bytes` is an error: a
+// device that never ends must not take the machine's memory.
+std::string whole_file(const std::string& path, std::size_t most_bytes = std::size_t{1} << 30);
 
 }  // namespace kvreplay::reports

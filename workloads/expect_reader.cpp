@@ -58,7 +58,11 @@ std::vector<std::pair<std::string, Given<Count>>> read_counts_by_sequence(NodeRe
 void read_check(NodeRef node, Expect& expect) {
   static constexpr std::string_view keys[] = {"logits", "tolerance"};
   const MapFields fields(node, keys);
-  if (const auto tolerance = fields.optional("tolerance")) expect.check_tolerance = read_number(*tolerance, 0);
+  if (const auto tolerance = fields.optional("tolerance")) {
+    expect.check_tolerance = read_number(*tolerance, 0);
+    if (*expect.check_tolerance == 0)
+      throw tolerance->fault("expected a tolerance above 0, found " + tolerance->description());
+  }
   const auto logits = fields.optional("logits");
   if (!logits) return;
   std::vector<Count> ordinals;

@@ -118,9 +118,9 @@ std::string read_model_value(std::string_view key, NodeRef node) {
     throw not_among(node, "the element type of the cache", {"fp32", "bf16"});
   }
   if (among({"query_pre_attn_scalar", "attn_softcap", "final_softcap", "rope_theta", "rms_norm_eps"})) {
+    if (among({"attn_softcap", "final_softcap"}) && node.is_scalar() && node.text() == "off") return "off";
     const double value = read_number(node, 0);
-    const bool zero_means_off = among({"attn_softcap", "final_softcap"});
-    if (value == 0 && !zero_means_off) throw node.fault("expected a number above 0, found " + node.description());
+    if (value == 0) throw node.fault("expected a number above 0, found " + node.description());
     std::array<char, 32> text;
     return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
   }

@@ -144,7 +144,7 @@ TEST_CASE("everything a header can say is kept") {
       "  source: {repo: o/n, commit: abc, path: p, item: i, url: u, x-more: 1}\n  licence: MIT OR Apache-2.0\n"
       "  recorded: \"2024-02-29\"\n  content: lengths\n  notes: |\n    one\n    two\n  x-mine: 1\n"
       "tokenizer: {name: t, vocab: 300}\n"
-      "model: {checkpoint: ../m, num_layers: +2, attn_softcap: 0, rope_theta: 1e4, dtype: bf16, seed: -1, "
+      "model: {checkpoint: ../m, num_layers: +2, attn_softcap: off, rope_theta: 1e4, dtype: bf16, seed: -1, "
       "recorded_with: {a: {b: 1}}}\n"
       "streams:\n  lit: {ids: 1 2 3}\n  gen: {seed: 5, indexed: true}\n"
       "events:\n  - new: {as: n, at_ms: 1.5}\n    x-why: because\n");
@@ -161,7 +161,7 @@ TEST_CASE("everything a header can say is kept") {
   CHECK(workload.model.checkpoint->value == "../m");
   std::string overrides;
   for (const auto& [key, given] : workload.model.overrides) overrides += key + "=" + given.value + " ";
-  CHECK(overrides == "num_layers=2 attn_softcap=0 rope_theta=10000 dtype=bf16 seed=18446744073709551615 ");
+  CHECK(overrides == "num_layers=2 attn_softcap=off rope_theta=10000 dtype=bf16 seed=18446744073709551615 ");
   CHECK(workload.streams[0].ids == std::vector<TokenId>{1, 2, 3});
   CHECK(workload.streams[1].generated);
   CHECK(workload.streams[1].indexed);

@@ -13,6 +13,8 @@ using Command = std::function<int()>;
 
 // Set by the first SIGINT: replays stop after the evaluation under way.
 extern std::atomic<bool> interrupted;
+// Whether a replay is under way that can stop in order; before and between, SIGINT ends the program at once.
+extern std::atomic<bool> stops_in_order;
 
 void add_run(CLI::App& program, Command& chosen);
 void add_explain(CLI::App& program, Command& chosen);

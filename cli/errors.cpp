@@ -1,6 +1,7 @@
 #include "cli/errors.hpp"
 
 #include "cli/exit_codes.hpp"
+#include "cli/terminal.hpp"
 #include "policies/option_error.hpp"
 #include "reports/atomic_file.hpp"
 #include "reports/engine_log.hpp"
@@ -37,14 +38,15 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 }
 
 int fail(int code, const std::string& message) {
-  fmt::print(stderr, "kvreplay: {}\n", message);
+  say("kvreplay: " + message);
   return code;
 }
 
 std::string with_suggestion(std::string message, const std::string& given, const std::vector<std::string>& candidates) {
   const std::string near = nearest(given, candidates);
   if (!near.empty()) return message + fmt::format(" (did you mean '{}'?)", near);
-  if (candidates.empty() || candidates.size() > 30) return message;
+  const bool already_listed = !candidates.empty() && message.find(candidates.front()) != std::string::npos;
+  if (candidates.empty() || candidates.size() > 30 || already_listed) return message;
   return message + fmt::format(" (valid: {})", fmt::join(candidates, ", "));
 }
 

@@ -60,10 +60,13 @@ std::span<const reports::Sample> within(const std::vector<reports::Sample>& samp
 
 int explain(const ExplainTexts& texts) {
   if (printed_policy_help(texts.policies)) return exit_ok;
+  if (texts.file.empty()) require_files({});
   if (texts.policies.size() != 1) {
     throw policies::OptionError(fmt::format("explain takes one --policy, not {}", texts.policies.size()));
   }
+  check_terminal_options(texts.terminal);
   const OutputFiles outputs(texts.outputs, OutputKind::explanation);
+  check_inputs(texts.log.empty() ? std::vector{texts.file} : std::vector{texts.file, texts.log}, outputs);
   const Range range = range_of(texts);
   const auto policy = policy_specs(texts.policies).front();
   std::optional<reports::EngineLog> log;
@@ -77,6 +80,7 @@ int explain(const ExplainTexts& texts) {
   settings.stop_at_limit = stop_at_limit;
   settings.truncate_at_events = truncates_at_events(texts.truncate);
   settings.interrupted = &interrupted;
+  stops_in_order = true;
   sim::AllSamples all;
   sim::ReplayListener* listener = &all;
   const sim::ReplayRecord record =
@@ -85,12 +89,12 @@ int explain(const ExplainTexts& texts) {
   const auto chosen = within(all.samples, range);
   outputs.write(reports::explain_csv(chosen));
   if (!outputs.uses_stdout()) fmt::print("{}", reports::explain_table(chosen, wants_color(texts.terminal)));
-  if (!record.outcome.completed()) fmt::print(stderr, "outcome: {}: {}\n", record.outcome.kind, record.outcome.message);
+  if (!record.outcome.completed()) say(fmt::format("outcome: {}: {}", record.outcome.kind, record.outcome.message));
   if (interrupted) return exit_interrupted;
   if (!log) return exit_ok;
   // The whole log is compared, whatever part is shown.
   const reports::LogComparison comparison = reports::compare_with_log(all.samples, *log);
-  fmt::print(stderr, "{}\n", reports::describe(comparison, *log));
+  say(reports::describe(comparison, *log));
   return comparison.equal() ? exit_ok : exit_gate_failed;
 }
 
@@ -99,7 +103,7 @@ int explain(const ExplainTexts& texts) {
 void add_explain(CLI::App& program, Command& chosen) {
   auto texts = std::make_shared<ExplainTexts>();
   CLI::App* command = program.add_subcommand("explain", "Show what a policy does at every evaluation, and why");
-  command->add_option("FILE", texts->file, "Workload file")->required();
+  command->add_option("FILE", texts->file, "Workload file");
   add_policy_option(*command, texts->policies, "none; one is needed");
   command->add_option("--evaluation", texts->evaluation, "Show one evaluation (they count from 0)");
   command->add_option("--from", texts->from, "First evaluation to show");

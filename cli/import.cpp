@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/numbers.hpp"
+#include "cli/terminal.hpp"
 #include "policies/option_error.hpp"
 #include "reports/atomic_file.hpp"
 #include "workloads/importers/registry.hpp"
@@ -81,8 +82,8 @@ int import(const ImportTexts& texts) {
   const importers::Imported imported = importers::import_trace(importer, texts.file, import_options(importer, texts));
   reports::write_atomically(texts.output, imported.text);
   for (const importers::ImportNote& note : imported.notes) {
-    fmt::print(stderr, "note: {}: {} (first in line {}{}{})\n", note.reason, note.rows, note.first_line,
-               note.example.empty() ? "" : ": ", note.example);
+    say(fmt::format("note: {}: {} (first in line {}{}{})", note.reason, note.rows, note.first_line,
+                    note.example.empty() ? "" : ": ", note.example));
   }
   fmt::print("{}: {} of {} rows read taken from {}, {} bytes\n", texts.output, imported.rows_taken, imported.rows_read,
              texts.file, imported.text.size());

@@ -3,20 +3,26 @@
 #include "cli/commands.hpp"
 #include "cli/errors.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/terminal.hpp"
+#include "policies/option_error.hpp"
 #include "sim/machine.hpp"
 
 #include <fmt/format.h>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <sstream>
 #include <string>
 #include <vector>
 
 namespace kvreplay::cli {
 
 std::atomic<bool> interrupted{false};
+std::atomic<bool> stops_in_order{false};
 
 namespace {
 
@@ -32,8 +38,13 @@ extern "C" void note_interrupt(int) {
   const double seconds = static_cast<double>(now.tv_sec - first_interrupt.tv_sec) +
                          1e-9 * static_cast<double>(now.tv_nsec - first_interrupt.tv_nsec);
   constexpr double same_interrupt_seconds = 0.2;
-  if (!interrupted.exchange(true)) {
+  if (!stops_in_order) {
+    std::signal(SIGINT, SIG_DFL);  // nothing is under way that could be lost
+    raise(SIGINT);
+  } else if (!interrupted.exchange(true)) {
     first_interrupt = now;
+    constexpr char text[] = "\nstopping after this evaluation; Ctrl-C again stops at once, without a report\n";
+    if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0) return;
   } else if (seconds > same_interrupt_seconds) {
     std::signal(SIGINT, SIG_DFL);
     raise(SIGINT);
@@ -63,11 +74,33 @@ int explain_parse_error(const CLI::App& program, const CLI::ParseError& error, i
     const bool known = std::find(words.begin(), words.end(), word) != words.end();
     if (!known && (word.starts_with("--") || program.get_subcommands().empty())) hint = nearest(word, words);
   }
-  fmt::print(stderr, "kvreplay: {}{}\n", error.what(), hint.empty() ? "" : fmt::format(" (did you mean '{}'?)", hint));
+  std::string problem = error.what();
+  if (program.get_subcommands().empty() && argc > 1 && argv[1][0] != '-') {
+    problem = fmt::format("there is no sub-command '{}'", argv[1]);
+  }
+  say(fmt::format("kvreplay: {}{}", problem, hint.empty() ? "" : fmt::format(" (did you mean '{}'?)", hint)));
   std::string command = "kvreplay";
   for (const CLI::App* chosen : program.get_subcommands()) command += " " + chosen->get_name();
-  fmt::print(stderr, "'{} --help' explains the options.\n", command);
+  say(fmt::format("'{} --help' explains the options.", command));
   return exit_input;
+}
+
+// An empty value is most often an unset variable of a script; to ignore it would switch a gate off.
+void refuse_empty_values(const CLI::App& program) {
+  for (const CLI::App* command : program.get_subcommands()) {
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& value : option->results()) {
+        if (value.empty()) throw policies::OptionError(option->get_name() + " is given an empty value");
+      }
+    }
+  }
+}
+
+// Output that is lost must not look like success.
+int flushed(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  say("kvreplay: stdout cannot be written; is the pipe or the disk behind it gone or full?");
+  return code == exit_ok ? exit_failure : code;
 }
 
 int run_program(int argc, char* argv[]) {
@@ -89,19 +122,27 @@ int run_program(int argc, char* argv[]) {
   add_import(program, chosen);
   add_list(program, chosen);
   if (argc <= 1) {
-    fmt::print(stderr, "{}", program.help());
+    say(program.help());
     return exit_input;
   }
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& help_or_version) {
-    program.exit(help_or_version);
-    return exit_ok;
+    std::ostringstream text;
+    program.exit(help_or_version, text, text);
+    return flushed(guarded([&text] {
+      fmt::print("{}", text.str());
+      return exit_ok;
+    }));
   } catch (const CLI::ParseError& error) {
     return explain_parse_error(program, error, argc, argv);
   }
   std::signal(SIGINT, note_interrupt);
-  return guarded(chosen);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write, not the end of the program
+  return flushed(guarded([&] {
+    refuse_empty_values(program);
+    return chosen();
+  }));
 }
 
 }  // namespace

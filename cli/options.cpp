@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 
 namespace kvreplay::cli {
@@ -22,7 +23,7 @@ int threads_of(const std::string& text) {
   constexpr int most_threads = 1024;
   const auto threads = static_cast<int>(parse_count("--threads", text, 1, most_threads));
   if (threads > available) {
-    fmt::print(stderr, "warning: {} threads on {} available CPUs: they will wait for each other\n", threads, available);
+    say(fmt::format("warning: {} threads on {} available CPUs: they will wait for each other", threads, available));
   }
   return threads;
 }
@@ -64,6 +65,7 @@ void add_policy_option(CLI::App& command, std::vector<std::string>& policies, co
           "Cache policy NAME or NAME:key=value,key=value; may repeat; 'help' explains all.\nDefault: " + default_text)
       ->take_all()
       ->expected(1)
+      ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
@@ -73,6 +75,7 @@ void add_output_option(CLI::App& command, std::vector<std::string>& outputs) {
                   "Write results to a file; the extension picks the format ('kvreplay list formats');\n"
                   "may repeat; - is stdout (JSON), FORMAT:- another format there")
       ->expected(1)
+      ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
@@ -130,14 +133,18 @@ sim::Depth depth_of(const std::string& text) {
   return text == "plan" ? sim::Depth::plan : text == "alloc" ? sim::Depth::alloc : sim::Depth::compute;
 }
 
+void check_terminal_options(const TerminalOptions& options) {
+  check_one_of("--progress", options.progress, {"auto", "bar", "plain", "none"});
+  check_one_of("--color", options.color, {"auto", "always", "never"});
+}
+
 bool truncates_at_events(const std::string& text) {
   check_one_of("--truncate", text, {"lazy", "eager"});
   return text == "eager";
 }
 
 sim::ExperimentSettings experiment_settings(const RunTexts& texts) {
-  check_one_of("--progress", texts.terminal.progress, {"auto", "bar", "plain", "none"});
-  check_one_of("--color", texts.terminal.color, {"auto", "always", "never"});
+  check_terminal_options(texts.terminal);
   for (const std::string& reason : texts.fail_on) check_one_of("--fail-on", reason, {"outcome"});
   sim::ExperimentSettings settings;
   settings.workload_paths = texts.files;
@@ -159,6 +166,11 @@ sim::ExperimentSettings experiment_settings(const RunTexts& texts) {
   }
   if (settings.dump_hidden && settings.dump_folder.empty()) {
     throw policies::OptionError("--dump-hidden goes with --dump FOLDER");
+  }
+  std::error_code error;
+  if (!settings.dump_folder.empty()) std::filesystem::create_directories(settings.dump_folder, error);
+  if (error) {
+    throw policies::OptionError(fmt::format("--dump {}: cannot be made: {}", settings.dump_folder, error.message()));
   }
   return settings;
 }

@@ -38,6 +38,7 @@ sim::ModelOptions model_options(const ModelTexts& texts);
 bool stops_at_limit(const ModelTexts& texts);
 std::vector<policies::PolicySpec> policy_specs(const std::vector<std::string>& texts);  // empty: the seed policies
 sim::Depth depth_of(const std::string& text);
+void check_terminal_options(const TerminalOptions& options);
 bool truncates_at_events(const std::string& text);  // lazy | eager
 sim::ExperimentSettings experiment_settings(const RunTexts& texts);
 

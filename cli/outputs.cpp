@@ -6,8 +6,12 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 
 namespace kvreplay::cli {
@@ -45,9 +49,38 @@ void check_place(const std::string& path) {
   if (!folder.empty() && !fs::is_directory(folder, error)) {
     throw policies::OptionError(fmt::format("-o {}: there is no folder {}", path, folder.string()));
   }
+  // Found now, not after an hour of computing. Devices are written directly, so their folder does not matter.
+  const bool writable = ::access(path.c_str(), F_OK) == 0 ? ::access(path.c_str(), W_OK) == 0
+                                                          : ::access(folder.empty() ? "." : folder.c_str(), W_OK) == 0;
+  if (!writable) throw policies::OptionError(fmt::format("-o {}: cannot be written: {}", path, std::strerror(errno)));
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  const auto resolved = [&error](const std::string& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+  };
+  return resolved(a) == resolved(b) || std::filesystem::equivalent(a, b, error);
 }
 
 }  // namespace
+
+void check_inputs(const std::vector<std::string>& inputs, const OutputFiles& outputs) {
+  const std::vector<std::string> paths = outputs.paths();
+  for (auto input = inputs.begin(); input != inputs.end(); ++input) {
+    const auto is_same = [&input](const std::string& other) { return same_file(*input, other); };
+    if (std::any_of(inputs.begin(), input, is_same)) {
+      throw policies::OptionError(fmt::format("{}: given twice, its runs would count twice", *input));
+    }
+    if (std::any_of(paths.begin(), paths.end(), is_same)) {
+      throw policies::OptionError(fmt::format("-o {}: would replace a file that is read; choose another name", *input));
+    }
+  }
+}
+
+void require_files(const std::vector<std::string>& files) {
+  if (files.empty()) throw policies::OptionError("FILE is required ('kvreplay list workloads' names some)");
+}
 
 OutputFiles::OutputFiles(const std::vector<std::string>& texts, OutputKind kind) {
   for (const std::string& text : texts) {
@@ -57,11 +90,16 @@ OutputFiles::OutputFiles(const std::vector<std::string>& texts, OutputKind kind)
       if (!format.empty() && format != explanation_format) {
         throw policies::OptionError(fmt::format("-o {}: explain writes csv only", text));
       }
+      if (format.empty() && path != "-" && !path.ends_with(".csv")) {
+        throw policies::OptionError(fmt::format("-o {}: explain writes csv; name it .csv, or csv:{}", text, text));
+      }
       format = explanation_format;
     } else if (format.empty()) {
       format = path == "-" ? "json" : std::string(reports::format_for_path(path).name);
     }
-    const auto same = [&p = path](const Target& target) { return target.path == p; };
+    const auto same = [&p = path](const Target& target) {
+      return target.path == p || (p != "-" && same_file(target.path, p));
+    };
     if (std::any_of(targets_.begin(), targets_.end(), same)) {
       throw policies::OptionError(fmt::format("-o {}: given twice, the second would replace the first", path));
     }

@@ -33,4 +33,10 @@ class OutputFiles {
   std::vector<Target> targets_;
 };
 
+// Throws OptionError if an input is given twice (its numbers would be there twice) or an output would replace one.
+void check_inputs(const std::vector<std::string>& inputs, const OutputFiles& outputs);
+
+// Throws OptionError for no file at all.
+void require_files(const std::vector<std::string>& files);
+
 }  // namespace kvreplay::cli

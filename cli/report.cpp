@@ -26,24 +26,6 @@ struct ReportTexts {
   TerminalOptions terminal;
 };
 
-bool same_file(const std::string& a, const std::string& b) {
-  std::error_code error;
-  return a == b || std::filesystem::equivalent(a, b, error);
-}
-
-void check_files(const ReportTexts& texts, const OutputFiles& outputs) {
-  for (auto file = texts.files.begin(); file != texts.files.end(); ++file) {
-    const auto is_same = [&file](const std::string& other) { return same_file(*file, other); };
-    if (std::any_of(texts.files.begin(), file, is_same)) {
-      throw policies::OptionError(fmt::format("{}: given twice, its runs would count twice", *file));
-    }
-    const std::vector<std::string> paths = outputs.paths();
-    if (std::any_of(paths.begin(), paths.end(), is_same)) {
-      throw policies::OptionError(fmt::format("-o {}: would replace a file that is read; choose another name", *file));
-    }
-  }
-}
-
 // What all files say stands once; where they differ every value is kept.
 void add_missing(Pairs& pairs, const Pairs& more) {
   for (const auto& pair : more) {
@@ -68,7 +50,8 @@ reports::ResultFile joined(const std::vector<std::string>& paths) {
 
 int report(const ReportTexts& texts) {
   const OutputFiles outputs(texts.outputs, OutputKind::results);
-  check_files(texts, outputs);
+  check_terminal_options(texts.terminal);
+  check_inputs(texts.files, outputs);
   const reports::ResultFile results = joined(texts.files);
   if (outputs.empty()) {
     fmt::print("{}",
@@ -77,7 +60,7 @@ int report(const ReportTexts& texts) {
     return exit_ok;
   }
   outputs.write(results);
-  for (const std::string& path : outputs.paths()) fmt::print(stderr, "wrote {}\n", path);
+  for (const std::string& path : outputs.paths()) say("wrote " + path);
   return exit_ok;
 }
 

@@ -16,7 +16,9 @@ namespace {
 
 int run(const RunTexts& texts) {
   if (printed_policy_help(texts.policies)) return exit_ok;
+  require_files(texts.files);
   const OutputFiles outputs(texts.outputs, OutputKind::results);
+  check_inputs(texts.files, outputs);
   sim::ExperimentSettings settings = experiment_settings(texts);
   settings.timeline = !outputs.empty();
   settings.interrupted = &interrupted;
@@ -39,7 +41,7 @@ int run(const RunTexts& texts) {
 void add_run(CLI::App& program, Command& chosen) {
   auto texts = std::make_shared<RunTexts>();
   CLI::App* command = program.add_subcommand("run", "Replay workloads through cache policies and report what it costs");
-  command->add_option("FILE", texts->files, "Workload files")->required();
+  command->add_option("FILE", texts->files, "Workload files");
   add_policy_option(*command, texts->policies, "discard, crop, reset, doubling and fixed");
   add_model_options(*command, texts->model);
   command->add_option("--depth", texts->depth, "plan counts, alloc also moves the bytes, compute runs the whole stack")
@@ -53,6 +55,7 @@ void add_run(CLI::App& program, Command& chosen) {
   command->add_flag("--dump-hidden", texts->dump_hidden, "With --dump: also every layer's output of the same rows");
   command->add_option("--fail-on", texts->fail_on, "Exit 1 also for: outcome (a run that did not complete)")
       ->expected(1)
+      ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_compute_options(*command, *texts);
   add_terminal_options(*command, texts->terminal);

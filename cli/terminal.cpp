@@ -1,5 +1,7 @@
 #include "cli/terminal.hpp"
 
+#include "cli/commands.hpp"
+
 #include <fmt/format.h>
 
 #include <sys/ioctl.h>
@@ -24,10 +26,21 @@ ProgressStyle style_of(const std::string& name) {
   return isatty(STDERR_FILENO) != 0 && !is_set("CI") ? ProgressStyle::bar : ProgressStyle::plain;
 }
 
+// Without a line's end.
+void show(const std::string& text) {
+  (void)std::fwrite(text.data(), 1, text.size(), stderr);
+  (void)std::fflush(stderr);
+}
+
 constexpr std::chrono::milliseconds bar_interval{100};
 constexpr std::chrono::seconds plain_interval{5};
 
 }  // namespace
+
+void say(const std::string& line) {
+  const std::string text = line + '\n';
+  (void)std::fwrite(text.data(), 1, text.size(), stderr);
+}
 
 bool wants_color(const TerminalOptions& options) {
   if (options.color == "always") return true;
@@ -49,7 +62,7 @@ ProgressReporter::~ProgressReporter() { clear_bar(); }
 
 void ProgressReporter::note(const std::string& text) {
   clear_bar();
-  fmt::print(stderr, "note: {}\n", text);
+  say("note: " + text);
 }
 
 void ProgressReporter::expectation(double seconds) {
@@ -60,6 +73,7 @@ void ProgressReporter::expectation(double seconds) {
 
 void ProgressReporter::begin(sim::Count cell, sim::Count num_cells, const std::string& what,
                              sim::Count num_evaluations) {
+  stops_in_order = true;
   cell_ = cell;
   num_cells_ = num_cells;
   what_ = what;
@@ -82,7 +96,7 @@ void ProgressReporter::end() { clear_bar(); }
 void ProgressReporter::draw(sim::Count done) {
   const auto label = fmt::format("[{}/{}] {}: {} of {} evaluations", cell_, num_cells_, what_, done, num_evaluations_);
   if (style_ == ProgressStyle::plain) {
-    fmt::print(stderr, "{}\n", label);
+    say(label);
     return;
   }
   constexpr int bar_columns = 20;
@@ -90,15 +104,13 @@ void ProgressReporter::draw(sim::Count done) {
   const auto bar = fmt::format("{:#>{}}", "", std::clamp(filled, 0, bar_columns));
   // The line must not wrap, or the carriage return could not take it back.
   const auto width = std::max<std::size_t>(terminal_width(), bar_columns + 24) - bar_columns - 4;
-  fmt::print(stderr, "\r\x1b[K|{:<{}}| {}", bar, bar_columns, label.substr(0, width));
-  std::fflush(stderr);
+  show(fmt::format("\r\x1b[K|{:<{}}| {}", bar, bar_columns, label.substr(0, width)));
   bar_drawn_ = true;
 }
 
 void ProgressReporter::clear_bar() {
   if (!bar_drawn_) return;
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
+  show("\r\x1b[K");
   bar_drawn_ = false;
 }
 

@@ -15,6 +15,9 @@ struct TerminalOptions {
   std::string progress = "auto";  // auto | bar | plain | none; CI is honoured
 };
 
+// A line on stderr. A stderr that is closed or full loses it, nothing else.
+void say(const std::string& line);
+
 // Whether stdout gets colours.
 bool wants_color(const TerminalOptions& options);
 // Columns of the terminal behind stdout, or a width that suits a file.

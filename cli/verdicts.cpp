@@ -20,6 +20,7 @@ std::string claim_of(const reports::Verification& v) {
 }
 
 std::string verdict_of(const reports::Verification& v) {
+  if (v.evaluations_compared == 0) return "NOTHING was compared";
   if (v.passed()) {
     const std::string claim = v.claimed_inexact == 0 ? "" : "; " + claim_of(v);
     return fmt::format("equal in all {} evaluations (largest difference {:.1e} of 1 + |x|, tolerance {:.0e}){}",
@@ -49,7 +50,8 @@ int exit_code_of(const reports::ResultFile& results, const std::vector<std::stri
   const bool outcomes_count = std::find(fail_on.begin(), fail_on.end(), "outcome") != fail_on.end();
   int code = exit_ok;
   for (const reports::RunResult& result : results.results) {
-    if (result.verification && !result.verification->passed()) code = exit_gate_failed;
+    if (result.verification && (!result.verification->passed() || result.verification->evaluations_compared == 0))
+      code = exit_gate_failed;
     if (outcomes_count && !result.outcome.completed()) code = exit_gate_failed;
   }
   return code;

@@ -15,7 +15,9 @@ namespace {
 
 int verify(RunTexts& texts) {
   if (printed_policy_help(texts.policies)) return exit_ok;
+  require_files(texts.files);
   const OutputFiles outputs(texts.outputs, OutputKind::results);
+  check_inputs(texts.files, outputs);
   texts.verify = true;
   sim::ExperimentSettings settings = experiment_settings(texts);
   settings.repetitions = 0;  // outputs only: nothing is timed
@@ -25,7 +27,8 @@ int verify(RunTexts& texts) {
   results.config = config_of("verify", texts);
   outputs.write(results);
   if (!outputs.uses_stdout()) print_verdicts(results);
-  return exit_code_of(results, {});
+  // A run that ended early was not verified to its end: a gate must not pass on it.
+  return exit_code_of(results, {"outcome"});
 }
 
 }  // namespace
@@ -34,7 +37,7 @@ void add_verify(CLI::App& program, Command& chosen) {
   auto texts = std::make_shared<RunTexts>();
   CLI::App* command = program.add_subcommand(
       "verify", "Compare a policy's outputs with a run without a cache; exit 1 where they differ");
-  command->add_option("FILE", texts->files, "Workload files")->required();
+  command->add_option("FILE", texts->files, "Workload files");
   add_policy_option(*command, texts->policies, "discard, crop, reset, doubling and fixed");
   add_model_options(*command, texts->model);
   add_output_option(*command, texts->outputs);

@@ -59,7 +59,7 @@ TEST_CASE("wrong import command lines end with 2 and name the cure") {
       {"import lengths-csv " + trace + out + " --block 16", "lengths-csv takes no --block"},
       {"import lengths-csv " + trace + out + " --rows 0", "--rows takes a whole number from 1"},
       {"import lengths-csv " + trace + out + " --scale 1.5", "not '1.5'"},
-      {"import lengths-csv " + trace + out + " --licence ''", "--licence needs"},
+      {"import lengths-csv " + trace + out + " --licence ''", "--licence is given an empty value"},
       {"import lengths-csv " + trace + " -o " + trace, "is the file to be imported"},
       {"import lengths-csv " + trace + " -o -", "import writes a file"},
       {"import lengths-csv " + trace + " -o " + scratch.path(""), "import writes a file"},

@@ -78,6 +78,14 @@ TEST_CASE("verify passes the five policies and finds the engine's first wrong ca
              Contains("first at evaluation 11") && Contains("exactly those the policy itself says are wrong"));
 }
 
+TEST_CASE("a gate does not pass on a run that ended before it was verified") {
+  const std::string path = recording(folder_02 + "json_w64");
+  const auto nothing = kvreplay("verify -p fixed:capacity=4 " + path);
+  CHECK(nothing.exit_code == 1);
+  CHECK_THAT(nothing.out, Contains("NOTHING was compared"));
+  CHECK(kvreplay("verify -p fixed:capacity=30 " + path).exit_code == 1);
+}
+
 TEST_CASE("an engine that raises is a row with its outcome, not a crash") {
   const auto finished =
       kvreplay("run --depth compute -p guidance-0.3+transformers-4.57 -o json:- " + recording(folder_03 + "fork_w64"));

@@ -58,6 +58,12 @@ TEST_CASE("wrong command lines end with 2 and name the cure") {
       {plan + "-o a.json -o a.json", "given twice"},
       {plan + "--fail-on nothing", "--fail-on takes outcome"},
       {plan + "--color red", "auto or always or never"},
+      {plan + "--memory-limit ''", "--memory-limit is given an empty value"},
+      {plan + json, "given twice"},
+      {plan + "-o json:" + json, "would replace a file that is read"},
+      {plan + "-o a.json -o ./a.json", "given twice"},
+      {"explain " + json + " -p crop -o x.txt", "name it .csv"},
+      {"explain " + json + " -p crop --color red", "auto or always or never"},
       {"explain " + json, "takes one --policy"},
       {"explain " + json + " -p crop --from 3 --to 2", "behind"},
       {"explain " + json + " -p crop --evaluation 24", "this run has 24"},
@@ -77,10 +83,32 @@ TEST_CASE("wrong command lines end with 2 and name the cure") {
   CHECK(scratch.num_entries() == 0);
 }
 
+TEST_CASE("the README's example is a workload") {
+  const std::string readme = testing::content_of(KVREPLAY_SOURCE_DIR "/README.md");
+  const std::string fence = "```yaml\n";
+  const auto begin = readme.find(fence);
+  REQUIRE(begin != std::string::npos);
+  const ScratchFolder scratch;
+  const std::string path = scratch.file(
+      "hello.yaml",
+      readme.substr(begin + fence.size(), readme.find("```", begin + fence.size()) - begin - fence.size()));
+  CHECK(kvreplay("check " + path).exit_code == 0);
+  CHECK(kvreplay("run --depth compute --verify " + path).exit_code == 0);
+}
+
+TEST_CASE("lost output is a failure and lost messages are nothing worse") {
+  const std::string full = R"(sh -c '"$@" >/dev/full' sh)", deaf = R"(sh -c '"$@" 2>/dev/full' sh)";
+  CHECK(kvreplay("run --depth plan -p crop " + json, full).exit_code == 3);
+  CHECK(kvreplay("check " + json, full).exit_code == 3);
+  CHECK(kvreplay("--help", full).exit_code == 3);
+  CHECK(kvreplay("check nowhere.yaml", deaf).exit_code == 2);
+  CHECK(kvreplay("run --depth plan -p crop " + json, R"(sh -c '"$@" 2>&-' sh)").exit_code == 0);
+}
+
 TEST_CASE("help and version are answers, not errors") {
   for (const char* arguments :
        {"--help", "run --help", "explain --help", "verify --help", "check --help", "list --help", "--version",
-        "run --policy help x.yaml", "list policies", "list models", "list metrics", "list formats", "list workloads"}) {
+        "run --policy help", "list policies", "list models", "list metrics", "list formats", "list workloads"}) {
     INFO(arguments);
     const auto finished = kvreplay(arguments);
     CHECK(finished.exit_code == 0);
@@ -88,7 +116,7 @@ TEST_CASE("help and version are answers, not errors") {
     CHECK(finished.err.empty());
   }
   CHECK_THAT(kvreplay("--version").out, Contains("commit"));
-  CHECK_THAT(kvreplay("run --policy help x.yaml").out, Contains("hold_old=true|false"));
+  CHECK_THAT(kvreplay("run --policy help").out, Contains("hold_old=true|false"));
 }
 
 TEST_CASE("a workload that is too long for its model is named before anything runs") {

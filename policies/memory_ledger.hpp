@@ -8,7 +8,6 @@
 
 #include <array>
 #include <limits>
-#include <limits>
 #include <stdexcept>
 
 namespace kvreplay::policies {

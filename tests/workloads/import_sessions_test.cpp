@@ -48,7 +48,7 @@ TEST_CASE("a session's rounds rewind, append, decode and wait; what came before 
   CHECK(imported.notes[0].first_line == 2);
 }
 
-TEST_CASE("--max-input ends a session at its first longer round") {
+TEST_CASE("the option --max-input ends a session at its first longer round") {
   const auto imported =
       import_file("session-csv", trace_path("tracelab_multi_session_example.csv"), {.max_input = 800});
   const Facts facts = facts_of(workload_of(imported), {});

@@ -90,7 +90,7 @@ std::size_t CsvHeader::required(std::initializer_list<std::string_view> names) c
   for (const std::string_view name : names) wanted += (wanted.empty() ? "" : " or ") + std::string(name);
   for (const std::string& name : names_) there += (there.empty() ? "" : ", ") + shown(name);
   constexpr std::size_t longest = 300;
-  if (there.size() > longest) there = there.substr(0, longest) + "...";
+  if (there.size() > longest) there.replace(longest, std::string::npos, "...");
   throw InputError(file_, {line_, 0}, "", "no column " + wanted + "; the header has " + there);
 }
 

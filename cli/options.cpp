@@ -10,12 +10,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <limits>
 
 namespace kvreplay::cli {
 namespace {
-
-constexpr auto no_limit = std::numeric_limits<std::int64_t>::max();
 
 int threads_of(const std::string& text) {
   const int available = sim::available_cpus();

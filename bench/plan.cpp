@@ -58,7 +58,6 @@ void trace(benchmark::State& state, const std::string& policy) {
 
 int main(int argc, char** argv) {
   for (const std::string& policy : policies::seed_policies()) {
-    // discard and crop look at every held token's storage only in numbers, so all five are linear in evaluations.
     benchmark::RegisterBenchmark(("decode/" + policy).c_str(), decode, policy)->Unit(benchmark::kMillisecond);
   }
   for (const std::string& policy : policies::seed_policies()) {

@@ -67,10 +67,10 @@ std::vector<std::string> known_words(const CLI::App& program) {
 }
 
 int explain_parse_error(const CLI::App& program, const CLI::ParseError& error, int argc, char* argv[]) {
+  const std::vector<std::string> words = known_words(program);
   std::string hint;
   for (int i = 1; i < argc && hint.empty(); ++i) {
     const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
-    const auto words = known_words(program);
     const bool known = std::find(words.begin(), words.end(), word) != words.end();
     if (!known && (word.starts_with("--") || program.get_subcommands().empty())) hint = nearest(word, words);
   }

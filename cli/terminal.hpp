@@ -8,7 +8,7 @@
 
 namespace kvreplay::cli {
 
-enum class ProgressStyle { automatic, bar, plain, none };
+enum class ProgressStyle { bar, plain, none };
 
 struct TerminalOptions {
   std::string color = "auto";     // auto | always | never; NO_COLOR is honoured

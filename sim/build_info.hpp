@@ -9,6 +9,5 @@ extern const char* const git_dirty;   // yes, no or unknown
 extern const char* const compiler;
 extern const char* const flags;
 extern const char* const build_type;
-extern const char* const source_dir;  // for data of an uninstalled program
 
 }  // namespace kvreplay::sim::build_info

@@ -13,7 +13,8 @@ KvStorage::KvStorage(const PolicySetup& setup, bool unused_is_read)
       buffers_(setup.buffers),
       poisons_(setup.buffers && setup.poison_unused),
       unused_is_read_(unused_is_read),
-      ledger_(setup.geometry, setup.memory_limit_bytes) {}
+      ledger_(setup.geometry, setup.memory_limit_bytes),
+      meter_(setup.pages) {}
 
 std::size_t KvStorage::row_elements_bytes() const {
   return static_cast<std::size_t>(geometry_.head_dim * element_bytes(geometry_.element_type));

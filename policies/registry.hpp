@@ -2,6 +2,7 @@
 #pragma once
 
 #include "policies/cache_policy.hpp"
+#include "policies/pages.hpp"
 
 #include <functional>
 #include <memory>
@@ -16,9 +17,10 @@ namespace kvreplay::policies {
 // What every policy gets at birth, whatever its options.
 struct PolicySetup {
   CacheGeometry geometry;
-  bool buffers = false;          // false: count only (plan); true: real K/V buffers (alloc, compute)
-  Count memory_limit_bytes = 0;  // 0: no limit
-  bool poison_unused = false;    // tests: fill every slot that must not be read with NaN
+  bool buffers = false;                 // false: count only (plan); true: real K/V buffers (alloc, compute)
+  Count memory_limit_bytes = 0;         // 0: no limit
+  bool poison_unused = false;           // tests: fill every slot that must not be read with NaN
+  PageChoice pages = PageChoice::huge;  // of large buffers
 };
 
 // One option a policy takes: `key=value`, its default and what it means.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "policies/cache_policy.hpp"
+#include "policies/pages.hpp"
 
 #include <algorithm>
 #include <new>
@@ -9,9 +10,12 @@
 
 namespace kvreplay::policies {
 
-// Adds up the requested bytes of living tensors; must outlive them.
+// Adds up the requested bytes of living tensors, and says which pages they take; must outlive them.
 class AllocationMeter {
  public:
+  explicit AllocationMeter(PageChoice pages = PageChoice::huge) : pages_(pages) {}
+
+  PageChoice pages() const { return pages_; }
   void add(Count bytes) {
     bytes_.now += bytes;
     bytes_.peak = std::max(bytes_.peak, bytes_.now);
@@ -20,6 +24,7 @@ class AllocationMeter {
   BufferBytes bytes() const { return bytes_; }
 
  private:
+  PageChoice pages_;
   BufferBytes bytes_;
 };
 
@@ -30,7 +35,9 @@ class Tensor {
   Tensor() = default;
   // Throws std::bad_alloc.
   Tensor(Count bytes, AllocationMeter& meter)
-      : data_(static_cast<std::byte*>(::operator new(static_cast<std::size_t>(bytes), alignment))),
+      : data_(bytes >= least_mapped_bytes
+                  ? map_pages(bytes, meter.pages())
+                  : static_cast<std::byte*>(::operator new(static_cast<std::size_t>(bytes), alignment))),
         bytes_(bytes),
         meter_(&meter) {
     meter.add(bytes);
@@ -42,7 +49,11 @@ class Tensor {
   }
   ~Tensor() {
     if (data_ == nullptr) return;
-    ::operator delete(data_, alignment);
+    if (bytes_ >= least_mapped_bytes) {
+      unmap_pages(data_, bytes_);
+    } else {
+      ::operator delete(data_, alignment);
+    }
     meter_->subtract(bytes_);
   }
 

@@ -31,6 +31,24 @@ void check_one_of(const std::string& option, const std::string& text, const std:
                               choices);
 }
 
+policies::PageChoice pages_of(const std::string& text) {
+  check_one_of("--pages", text, {"small", "huge", "populate"});
+  if (text == "small") return policies::PageChoice::small;
+  return text == "huge" ? policies::PageChoice::huge : policies::PageChoice::populate;
+}
+
+// A preset's masks are those of an engine that feeds each call whole.
+void check_chunkable(const std::vector<policies::PolicySpec>& specs) {
+  for (const policies::PolicySpec& spec : specs) {
+    for (const policies::PolicyEntry& entry : policies::policy_table()) {
+      if (entry.name != spec.name || !entry.faithful) continue;
+      throw policies::OptionError(
+          fmt::format("--prefill-chunk: {} imitates an engine that feeds every call whole; leave the option out for it",
+                      spec.name));
+    }
+  }
+}
+
 void print_options(const policies::PolicyEntry& entry) {
   for (const policies::PolicyOption& option : entry.options) {
     const std::string values = option.choices.empty() ? "N" : fmt::format("{}", fmt::join(option.choices, "|"));
@@ -48,6 +66,9 @@ void add_model_options(CLI::App& command, ModelTexts& texts) {
                      "workload's model. Default: the workload's own. 'kvreplay list models' names all");
   command.add_option("--weights", texts.weights,
                      "Checkpoint folder or shipped model: its weights, the workload's dimensions");
+  command.add_option("--dtype", texts.dtype,
+                     "Element type of the weights: fp32 (default) or bf16, half the memory to read; bf16\n"
+                     "checkpoints lose nothing by it");
   command.add_option("--kv-dtype", texts.kv_dtype,
                      "Element type of the cache: fp32 or bf16 (default: the model's dtype)");
   command.add_option("--max-positions", texts.max_positions, "Longest list allowed, instead of the model's");
@@ -86,6 +107,15 @@ void add_terminal_options(CLI::App& command, TerminalOptions& options) {
 void add_compute_options(CLI::App& command, RunTexts& texts) {
   command.add_option("--threads", texts.threads, "Threads of the stack: a number, or auto (CPUs this process may use)")
       ->capture_default_str();
+  command.add_option("--kernels", texts.kernels, "Kernels of the stack: fast, or plain (their reference)")
+      ->capture_default_str();
+  command.add_option("--prefill-chunk", texts.prefill_chunk,
+                     "Most tokens that pass through the layers at once (n_ubatch of llama.cpp); default: all");
+  command
+      .add_option("--pages", texts.pages,
+                  "Pages of large cache buffers: small (4 KiB), huge (2 MiB where the system gives them) or\n"
+                  "populate (huge, and mapped when allocated)")
+      ->capture_default_str();
   command.add_option("--memory-limit", texts.memory_limit,
                      "End a run with out_of_memory when the cache would hold more (bytes, KiB, MiB, GiB)");
   command.add_option(
@@ -99,8 +129,12 @@ void add_compute_options(CLI::App& command, RunTexts& texts) {
 }
 
 sim::ModelOptions model_options(const ModelTexts& texts) {
-  sim::ModelOptions options{
-      .model = texts.model, .weights = texts.weights, .kv_dtype = texts.kv_dtype, .max_positions = {}};
+  sim::ModelOptions options{.model = texts.model,
+                            .weights = texts.weights,
+                            .kv_dtype = texts.kv_dtype,
+                            .max_positions = {},
+                            .dtype = texts.dtype};
+  if (!texts.dtype.empty()) check_one_of("--dtype", texts.dtype, {"fp32", "bf16"});
   if (!texts.kv_dtype.empty()) check_one_of("--kv-dtype", texts.kv_dtype, {"fp32", "bf16"});
   constexpr std::int64_t most_positions = std::int64_t{1} << 40;
   if (!texts.max_positions.empty())
@@ -150,6 +184,13 @@ sim::ExperimentSettings experiment_settings(const RunTexts& texts) {
   settings.depth = depth_of(texts.depth);
   settings.repetitions = parse_count("--repetitions", texts.repetitions, 1, 1'000'000);
   settings.threads = threads_of(texts.threads);
+  check_one_of("--kernels", texts.kernels, {"fast", "plain"});
+  settings.kernels = texts.kernels == "fast" ? sim::KernelChoice::fast : sim::KernelChoice::plain;
+  settings.pages = pages_of(texts.pages);
+  if (!texts.prefill_chunk.empty()) {
+    settings.prefill_chunk = parse_count("--prefill-chunk", texts.prefill_chunk, 1, std::int64_t{1} << 40);
+    check_chunkable(settings.policies);
+  }
   if (!texts.memory_limit.empty()) settings.memory_limit_bytes = parse_bytes("--memory-limit", texts.memory_limit);
   settings.stop_at_limit = stops_at_limit(texts.model);
   settings.truncate_at_events = truncates_at_events(texts.truncate);

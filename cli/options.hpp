@@ -12,7 +12,7 @@
 namespace kvreplay::cli {
 
 struct ModelTexts {
-  std::string model, weights, kv_dtype, max_positions;
+  std::string model, weights, dtype, kv_dtype, max_positions;
   std::string at_limit = "error";  // error | stop
 };
 
@@ -21,6 +21,7 @@ struct RunTexts {
   ModelTexts model;
   std::string depth = "compute";
   std::string repetitions = "1", threads = "auto", memory_limit, tolerance, truncate = "lazy";
+  std::string kernels = "fast", pages = "huge", prefill_chunk;
   std::string dump_folder;
   bool dump_hidden = false, verify = false, yes = false;
   std::vector<std::string> fail_on;
@@ -31,7 +32,7 @@ void add_model_options(CLI::App& command, ModelTexts& texts);
 void add_policy_option(CLI::App& command, std::vector<std::string>& policies, const std::string& default_text);
 void add_output_option(CLI::App& command, std::vector<std::string>& outputs);
 void add_terminal_options(CLI::App& command, TerminalOptions& options);
-void add_compute_options(CLI::App& command, RunTexts& texts);  // threads, memory limit, tolerance, truncate, yes
+void add_compute_options(CLI::App& command, RunTexts& texts);  // threads, kernels, memory, tolerance, ...
 
 // The same, read. Throw OptionError.
 sim::ModelOptions model_options(const ModelTexts& texts);

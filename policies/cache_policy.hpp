@@ -95,6 +95,8 @@ struct KvRun {
   std::ptrdiff_t row_stride = 0;
   std::ptrdiff_t head_stride = 0;
   ElementType element_type = ElementType::fp32;
+
+  bool is_unused() const { return first_position == unused_slots; }
 };
 
 // Everything attention may read in one layer for one piece. Attention masks by position: a query at p sees keys at

@@ -25,6 +25,13 @@ class JsonNode {
     return {*found, file_, pointer_ + "/" + name};
   }
 
+  // A member that files of older versions do not have.
+  std::optional<JsonNode> later_member(const std::string& name) const {
+    need(value_.is_object(), "an object");
+    if (!value_.contains(name)) return std::nullopt;
+    return member(name);
+  }
+
   bool is_null() const { return value_.is_null(); }
 
   Count integer(Count smallest = std::numeric_limits<Count>::min()) const {

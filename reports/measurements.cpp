@@ -49,6 +49,7 @@ void add_process(std::vector<Measurement>& to, const ProcessUse& use) {
   add(to, "process.rss_start_bytes", number(use.rss_start_bytes));
   add(to, "process.rss_end_bytes", number(use.rss_end_bytes));
   add(to, "process.rss_peak_bytes", number(use.rss_peak_bytes));
+  add(to, "process.workspace_bytes", number(use.workspace_bytes));
   add(to, "process.minor_faults", number(use.minor_faults));
   add(to, "process.major_faults", number(use.major_faults));
   add(to, "process.voluntary_switches", number(use.voluntary_switches));

@@ -106,6 +106,7 @@ constexpr std::array measured_rows{
     Metric{"process.rss_start_bytes", "bytes", measured, neutral, "resident memory before the repetition"},
     Metric{"process.rss_end_bytes", "bytes", measured, lower, "resident memory after it"},
     Metric{"process.rss_peak_bytes", "bytes", measured, lower, "high-water mark of resident memory, reset before it"},
+    Metric{"process.workspace_bytes", "bytes", measured, lower, "activations and scratch memory of the stack"},
     Metric{"process.minor_faults", "events", measured, lower, "page faults served from memory"},
     Metric{"process.major_faults", "events", measured, lower, "page faults served from a disk"},
     Metric{"process.voluntary_switches", "events", measured, neutral, "times a thread waited"},

@@ -47,6 +47,7 @@ struct Latency {
 struct ProcessUse {
   std::optional<Count> cpu_ns;  // user + system time of all threads
   std::optional<Count> rss_start_bytes, rss_end_bytes, rss_peak_bytes;
+  std::optional<Count> workspace_bytes;  // activations and scratch memory of the stack, apart from the cache
   std::optional<Count> minor_faults, major_faults, voluntary_switches, involuntary_switches;
 };
 

@@ -64,6 +64,7 @@ Json process_json(const ProcessUse& use) {
           {"rss_start_bytes", optional_json(use.rss_start_bytes)},
           {"rss_end_bytes", optional_json(use.rss_end_bytes)},
           {"rss_peak_bytes", optional_json(use.rss_peak_bytes)},
+          {"workspace_bytes", optional_json(use.workspace_bytes)},
           {"minor_faults", optional_json(use.minor_faults)},
           {"major_faults", optional_json(use.major_faults)},
           {"voluntary_switches", optional_json(use.voluntary_switches)},

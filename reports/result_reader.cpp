@@ -70,6 +70,7 @@ ProcessUse read_process(const JsonNode& node) {
   use.rss_start_bytes = node.member("rss_start_bytes").optional_integer(0);
   use.rss_end_bytes = node.member("rss_end_bytes").optional_integer(0);
   use.rss_peak_bytes = node.member("rss_peak_bytes").optional_integer(0);
+  if (const auto bytes = node.later_member("workspace_bytes")) use.workspace_bytes = bytes->optional_integer(0);
   use.minor_faults = node.member("minor_faults").optional_integer(0);
   use.major_faults = node.member("major_faults").optional_integer(0);
   use.voluntary_switches = node.member("voluntary_switches").optional_integer(0);

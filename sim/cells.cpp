@@ -60,8 +60,8 @@ bool same_model(const ModelConfig& a, const ModelConfig& b) {
   const auto key = [](const ModelConfig& m) {
     return std::tuple(m.num_layers, m.hidden_size, m.num_heads, m.num_kv_heads, m.head_dim, m.intermediate_size,
                       m.query_pre_attn_scalar, m.sliding_window, m.max_positions, m.vocab_size, m.attn_softcap,
-                      m.final_softcap, m.rope_theta, m.rms_norm_eps, m.has_head, m.slides, m.cache_dtype, m.seed,
-                      m.checkpoint);
+                      m.final_softcap, m.rope_theta, m.rms_norm_eps, m.has_head, m.slides, m.cache_dtype,
+                      m.weight_dtype, m.seed, m.checkpoint);
   };
   return key(a) == key(b);
 }
@@ -127,7 +127,7 @@ void add_repetition(reports::RunResult& result, const ReplayRecord& record, Coun
 DecoderStack& StackKeeper::stack_for(const ModelConfig& model) {
   if (stack_ == nullptr || !same_model(stack_->config(), model)) {
     stack_.reset();  // two stacks of a large model would not fit
-    stack_ = std::make_unique<DecoderStack>(model);
+    stack_ = std::make_unique<DecoderStack>(model, kernels_);
   }
   return *stack_;
 }

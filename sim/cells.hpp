@@ -37,9 +37,12 @@ void add_repetition(reports::RunResult& result, const ReplayRecord& record, Coun
 // Keeps the last used stack: weights are large, and consecutive cells usually share them.
 class StackKeeper {
  public:
+  explicit StackKeeper(KernelChoice kernels) : kernels_(kernels) {}
+
   DecoderStack& stack_for(const ModelConfig& model);
 
  private:
+  KernelChoice kernels_;
   std::unique_ptr<DecoderStack> stack_;
 };
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -84,19 +85,11 @@ class Checkpoint {
   std::map<std::string, Found, std::less<>> tensors_;
 };
 
-void check_finite(const Found& found, const std::string& name, std::span<const float> values) {
-  for (std::size_t index = 0; index < values.size(); ++index) {
-    if (std::isfinite(values[index])) continue;
-    const char* what = std::isnan(values[index]) ? "NaN" : "infinite";
-    throw workloads::InputError(found.file->path(), {}, name, fmt::format("element {} is {}", index, what));
-  }
-}
-
-void load(const Checkpoint& checkpoint, const WeightSlot& slot) {
-  const Found found = checkpoint.find(slot.name);
+void check_shape(const Found& found, const WeightSlot& slot) {
   const std::string name = "model." + slot.name;
-  std::vector<std::int64_t> shape{slot.rows};
-  if (!slot.is_vector) shape.push_back(slot.columns);
+  std::vector<std::int64_t> shape;
+  if (!slot.is_norm()) shape.push_back(slot.rows);
+  shape.push_back(slot.columns);
   if (found.tensor->shape != shape) {
     throw workloads::InputError(found.file->path(), {}, name,
                                 fmt::format("has shape [{}], the model needs [{}]",
@@ -106,24 +99,54 @@ void load(const Checkpoint& checkpoint, const WeightSlot& slot) {
     throw workloads::InputError(found.file->path(), {}, name,
                                 fmt::format("has dtype {}; weights must be F32, BF16 or F16", found.tensor->dtype));
   }
-  float* values = nullptr;
-  if (slot.is_vector) {
-    slot.vector->resize(slot.rows);
-    values = slot.vector->data();
-  } else {
-    slot.matrix->resize(slot.rows, slot.columns);
-    values = slot.matrix->data();
+}
+
+// Index of the first element that is no number, or -1.
+Count first_fault(std::span<const float> values) {
+  for (std::size_t index = 0; index < values.size(); ++index) {
+    if (!std::isfinite(values[index])) return static_cast<Count>(index);
   }
-  const std::span<float> out(values, static_cast<std::size_t>(slot.rows * slot.columns));
-  copy_as_float(*found.tensor, out);
-  check_finite(found, name, out);
+  return -1;
+}
+
+void read(const Checkpoint& checkpoint, const WeightSlot& slot, bool as_bf16, const RowSink& sink) {
+  const Found found = checkpoint.find(slot.name);
+  const std::int64_t row_bytes = slot.columns * dtype_bytes(found.tensor->dtype);
+  std::atomic<Count> fault = -1;  // the lowest index any thread found
+  for_row_groups(slot, as_bf16, sink, [&](Count first_row, Count count, float* rows) {
+    TensorView part = *found.tensor;
+    part.bytes = part.bytes.subspan(static_cast<std::size_t>(first_row * row_bytes),
+                                    static_cast<std::size_t>(count * row_bytes));
+    const std::span<float> out(rows, static_cast<std::size_t>(count * slot.columns));
+    copy_as_float(part, out);
+    const Count here = first_fault(out);
+    if (here < 0) return;
+    const Count index = first_row * slot.columns + here;
+    Count known = fault;
+    while ((known < 0 || index < known) && !fault.compare_exchange_weak(known, index)) {
+    }
+  });
+  if (fault < 0) return;
+  const Count row = fault / slot.columns, column = fault % slot.columns;
+  TensorView element = *found.tensor;
+  element.bytes =
+      element.bytes.subspan(static_cast<std::size_t>(row * row_bytes + column * dtype_bytes(found.tensor->dtype)),
+                            static_cast<std::size_t>(dtype_bytes(found.tensor->dtype)));
+  float value = 0;
+  copy_as_float(element, {&value, 1});
+  throw workloads::InputError(found.file->path(), {}, "model." + slot.name,
+                              fmt::format("element {} is {}", fault.load(), std::isnan(value) ? "NaN" : "infinite"));
 }
 
 }  // namespace
 
-void load_checkpoint(const std::string& folder, std::span<const WeightSlot> slots) {
+void read_checkpoint(const std::string& folder, std::span<const WeightSlot> slots, bool as_bf16,
+                     const std::function<RowSink(const WeightSlot&)>& place) {
   const Checkpoint checkpoint(folder);
-  for (const WeightSlot& slot : slots) load(checkpoint, slot);
+  for (const WeightSlot& slot : slots) {
+    check_shape(checkpoint.find(slot.name), slot);
+    read(checkpoint, slot, as_bf16, place(slot));
+  }
 }
 
 }  // namespace kvreplay::sim

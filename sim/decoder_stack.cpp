@@ -1,9 +1,11 @@
 #include "sim/decoder_stack.hpp"
 
 #include "policies/option_error.hpp"
+#include "sim/fault_box.hpp"
 #include "sim/model_keys.hpp"
-#include "sim/plain_attention.hpp"
+#include "sim/no_cache.hpp"
 #include "sim/plain_kernels.hpp"
+#include "sim/stack_math.hpp"
 #include "sim/weights.hpp"
 
 #include <fmt/format.h>
@@ -17,12 +19,12 @@ namespace kvreplay::sim {
 namespace {
 
 using policies::FreshRows;
-using policies::KvRun;
 using policies::KvView;
 using policies::TokenId;
 
-// Rows that go through the MLP together; bounds its scratch memory in long pieces.
-constexpr Count mlp_rows = 512;
+// Multiplications below which threads are not worth waking: about 0.1 ms of one thread's time, and far more where other
+// programs keep the cores busy.
+constexpr Count least_parallel_work = 1 << 21;
 
 // Adds the time since the last call to a part.
 class Stopwatch {
@@ -37,33 +39,6 @@ class Stopwatch {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// Keeps nothing: a piece sees its own rows and no others.
-class NoCache final : public policies::CachePolicy {
- public:
-  explicit NoCache(const policies::CacheGeometry& geometry) : geometry_(geometry) {}
-
-  KvView rows(Count /*layer*/, const FreshRows& fresh) override {
-    run_ = {fresh.first_position,
-            fresh.count,
-            fresh.keys,
-            fresh.values,
-            geometry_.num_kv_heads * geometry_.head_dim,
-            geometry_.head_dim,
-            policies::ElementType::fp32};
-    return {std::span(&run_, 1), {}};
-  }
-  void store(Count /*layer*/, const FreshRows& /*fresh*/) override {}
-  void finish() override {}
-  policies::Admission admit(const policies::Request& /*request*/) override { fail(); }
-  const policies::MemoryLedger& ledger() const override { fail(); }
-
- private:
-  [[noreturn]] static void fail() { throw std::logic_error("a cold pass has no cache to ask"); }
-
-  policies::CacheGeometry geometry_;
-  KvRun run_;
-};
-
 ModelConfig checked(const ModelConfig& config) {
   if (const auto fault = find_fault(config)) {
     throw policies::OptionError(fmt::format("model {}: {}: {}", config.name, fault->keys.front(), fault->problem));
@@ -71,141 +46,153 @@ ModelConfig checked(const ModelConfig& config) {
   return config;
 }
 
-std::span<float> resized(FloatBuffer& buffer, Count size) {
-  buffer.resize(static_cast<std::size_t>(size));
-  return buffer;
+void grow(FloatBuffer& buffer, Count size) {
+  if (static_cast<Count>(buffer.size()) < size) buffer.resize(static_cast<std::size_t>(size));
+}
+
+std::unique_ptr<StackMath> make_math(const ModelConfig& config, KernelChoice kernels) {
+  return kernels == KernelChoice::plain ? make_plain_math(config) : make_fast_math(config);
 }
 
 }  // namespace
 
+std::string_view name_of(KernelChoice choice) { return choice == KernelChoice::plain ? "plain" : "fast"; }
+
 struct DecoderStack::Impl {
-  explicit Impl(const ModelConfig& given)
-      : config(checked(given)),
-        weights(make_weights(config)),
-        rope(config.head_dim, config.rope_theta),
-        attention(attention_shape(config)) {}
+  Impl(const ModelConfig& given, KernelChoice kernels)
+      : config(checked(given)), math(make_math(config, kernels)), rope(config.head_dim, config.rope_theta) {}
+
+  Count query_width() const { return config.num_heads * config.head_dim; }
+  Count key_width() const { return config.num_kv_heads * config.head_dim; }
 
   // Runs one piece through all layers; `hidden` then holds the last layer's output.
   void run_piece(std::span<const TokenId> tokens, Count first_position, policies::CachePolicy& cache,
                  const HiddenObserver& observer);
-  void embed(std::span<const TokenId> tokens);
-  void project(const LayerWeights& layer, Count count);
-  void attend(Count layer, Count first_position, Count count, policies::CachePolicy& cache);
-  void add_attention(const LayerWeights& layer, Count count);
-  void add_mlp(const LayerWeights& layer, Count count);
-  // Final norm of `count` rows from `first_row` of `hidden`.
+  // Final norm of `count` rows from `first_row` of `hidden`, and logits of rows after it.
   void norm_final(Count first_row, Count count, float* out);
-  void logits(const float* final_rows, Count count, float* out);
+  void logits(const float* rows, Count count, float* out);
 
-  MatrixMap map(FloatBuffer& buffer, Count rows, Count columns) {
-    return {resized(buffer, rows * columns).data(), rows, columns};
+  // The rest is called by every thread of a team.
+  void run_layers(std::span<const TokenId> tokens, Count first_position, policies::CachePolicy& cache,
+                  const HiddenObserver& observer);
+  void embed(std::span<const TokenId> tokens);
+  void turn(Count count);
+  void attend(Count layer, Count first_position, Count count, policies::CachePolicy& cache);
+  void observe(const HiddenObserver& observer, Count index, Count first_position, std::span<const float> rows);
+  void lap(std::int64_t& part_ns) {
+#pragma omp master
+    watch.lap(part_ns);
   }
 
   ModelConfig config;
-  Weights weights;
+  std::unique_ptr<StackMath> math;
   Rope rope;
-  PlainAttention attention;
   StackTimes times;
   Stopwatch watch;
+  FaultBox faults;
   // The workspace; a piece that is no longer than one before allocates nothing.
-  FloatBuffer hidden, normed, branch;  // [count][hidden_size]
-  FloatBuffer queries, attended;       // [count][num_heads][head_dim]
-  FloatBuffer keys, values;            // [count][num_kv_heads][head_dim]
-  FloatBuffer gate, up;                // [<= mlp_rows][intermediate_size]
-  FloatBuffer final_rows, answer;      // [num_logits][hidden_size], [num_logits][vocab_size]
+  FloatBuffer hidden, normed;      // [count][hidden_size]
+  FloatBuffer queries, attended;   // [count][num_heads][head_dim]
+  FloatBuffer keys, values;        // [count][num_kv_heads][head_dim]
+  FloatBuffer final_rows, answer;  // [num_logits][hidden_size], [num_logits][vocab_size]
 };
 
 void DecoderStack::Impl::embed(std::span<const TokenId> tokens) {
   const auto count = static_cast<Count>(tokens.size());
-  const auto size = static_cast<std::size_t>(config.hidden_size);
-  MatrixMap rows = map(hidden, count, config.hidden_size);
-  for (Count row = 0; row < count; ++row) {
-    const Count id = static_cast<Count>(tokens[static_cast<std::size_t>(row)]) % config.vocab_size;
-    copy_embedding(config, weights, id, {rows.row(row).data(), size});
+  const auto scale = static_cast<float>(std::sqrt(static_cast<double>(config.hidden_size)));
+#pragma omp for schedule(static)
+  for (Count index = 0; index < count; ++index) {
+    float* const row = hidden.data() + index * config.hidden_size;
+    math->embedding(static_cast<Count>(tokens[static_cast<std::size_t>(index)]) % config.vocab_size, row);
+    for (Count k = 0; k < config.hidden_size; ++k) row[k] *= scale;
   }
-  rows *= static_cast<float>(std::sqrt(static_cast<double>(config.hidden_size)));
 }
 
-void DecoderStack::Impl::project(const LayerWeights& layer, Count count) {
-  const Count hidden_size = config.hidden_size, key_width = config.num_kv_heads * config.head_dim;
-  MatrixMap norm = map(normed, count, hidden_size);
-  rms_norm({hidden.data(), count, hidden_size}, layer.input_norm, config.rms_norm_eps, norm);
-  const ConstMatrixMap input(normed.data(), count, hidden_size);
-  multiply(input, layer.q_proj, map(queries, count, config.num_heads * config.head_dim));
-  multiply(input, layer.k_proj, map(keys, count, key_width));
-  multiply(input, layer.v_proj, map(values, count, key_width));
-  rope.turn(queries, config.num_heads);
-  rope.turn(keys, config.num_kv_heads);
-  if (config.cache_dtype == policies::ElementType::bf16) {
-    round_through_bf16(keys);
-    round_through_bf16(values);
+void DecoderStack::Impl::turn(Count count) {
+#pragma omp for schedule(static)
+  for (Count row = 0; row < count; ++row) {
+    const std::span<float> key(keys.data() + row * key_width(), static_cast<std::size_t>(key_width()));
+    rope.turn({queries.data() + row * query_width(), static_cast<std::size_t>(query_width())}, config.num_heads, row);
+    rope.turn(key, config.num_kv_heads, row);
+    if (config.cache_dtype != policies::ElementType::bf16) continue;
+    round_through_bf16(key);
+    round_through_bf16({values.data() + row * key_width(), key.size()});
   }
 }
 
 void DecoderStack::Impl::attend(Count layer, Count first_position, Count count, policies::CachePolicy& cache) {
   const FreshRows fresh{first_position, count, keys.data(), values.data()};
-  const KvView view = cache.rows(layer, fresh);
-  watch.lap(times.store_ns);
   const Count window = config.slides[static_cast<std::size_t>(layer)] ? config.sliding_window : 0;
-  resized(attended, count * config.num_heads * config.head_dim);
-  attention.attend({queries, first_position, count, window}, view, attended);
-  watch.lap(times.attention_ns);
-  cache.store(layer, fresh);
-  watch.lap(times.store_ns);
+  const std::size_t size = static_cast<std::size_t>(count * query_width());
+#pragma omp single
+  faults.run([&] {
+    const KvView view = cache.rows(layer, fresh);
+    watch.lap(times.store_ns);
+    math->attention().prepare({{queries.data(), size}, first_position, count, window}, view);
+  });
+  if (!faults.is_empty()) return;
+  math->attention().run({attended.data(), size});
+  lap(times.attention_ns);
+#pragma omp single
+  faults.run([&] { cache.store(layer, fresh); });
+  lap(times.store_ns);
 }
 
-void DecoderStack::Impl::add_attention(const LayerWeights& layer, Count count) {
-  MatrixMap output = map(branch, count, config.hidden_size);
-  multiply({attended.data(), count, config.num_heads * config.head_dim}, layer.o_proj, output);
-  rms_norm({branch.data(), count, config.hidden_size}, layer.post_attention_norm, config.rms_norm_eps, output);
-  MatrixMap(hidden.data(), count, config.hidden_size) += output;
-}
-
-void DecoderStack::Impl::add_mlp(const LayerWeights& layer, Count count) {
-  const Count hidden_size = config.hidden_size, inner = config.intermediate_size;
-  for (Count begin = 0; begin < count; begin += mlp_rows) {
-    const Count rows = std::min(mlp_rows, count - begin);
-    MatrixMap residual(hidden.data() + begin * hidden_size, rows, hidden_size);
-    MatrixMap norm = map(normed, rows, hidden_size), output = map(branch, rows, hidden_size);
-    MatrixMap gated = map(gate, rows, inner), raised = map(up, rows, inner);
-    rms_norm({residual.data(), rows, hidden_size}, layer.pre_mlp_norm, config.rms_norm_eps, norm);
-    multiply({normed.data(), rows, hidden_size}, layer.gate_proj, gated);
-    multiply({normed.data(), rows, hidden_size}, layer.up_proj, raised);
-    gelu_tanh_times({gate.data(), gated.size()}, {up.data(), raised.size()});
-    multiply({gate.data(), rows, inner}, layer.down_proj, output);
-    rms_norm({branch.data(), rows, hidden_size}, layer.post_mlp_norm, config.rms_norm_eps, output);
-    residual += output;
+void DecoderStack::Impl::observe(const HiddenObserver& observer, Count index, Count first_position,
+                                 std::span<const float> rows) {
+  if (!observer) return;
+#pragma omp single
+  {
+    const Count count = static_cast<Count>(rows.size()) / config.hidden_size;
+    faults.run([&] { observer(index, first_position, count, rows); });
+    watch = Stopwatch();  // an observer's time is nobody's
   }
+}
+
+void DecoderStack::Impl::run_layers(std::span<const TokenId> tokens, Count first_position, policies::CachePolicy& cache,
+                                    const HiddenObserver& observer) {
+  const auto count = static_cast<Count>(tokens.size());
+  const std::size_t size = static_cast<std::size_t>(count * config.hidden_size);
+  embed(tokens);
+  lap(times.head_ns);
+  for (Count index = 0; index < config.num_layers; ++index) {
+    observe(observer, index, first_position, {hidden.data(), size});
+    if (!faults.is_empty()) return;
+    math->project(index, hidden.data(), count, {queries.data(), keys.data(), values.data()});
+    turn(count);
+    lap(times.projections_ns);
+    attend(index, first_position, count, cache);
+    if (!faults.is_empty()) return;
+    math->add_attention(index, attended.data(), count, hidden.data());
+    lap(times.projections_ns);
+    if (config.intermediate_size > 0) math->add_mlp(index, count, hidden.data());
+    lap(times.mlp_ns);
+  }
+  if (!observer) return;
+  math->final_norm(hidden.data(), count, normed.data());
+  observe(observer, config.num_layers, first_position, {normed.data(), size});
 }
 
 void DecoderStack::Impl::run_piece(std::span<const TokenId> tokens, Count first_position, policies::CachePolicy& cache,
                                    const HiddenObserver& observer) {
   const auto count = static_cast<Count>(tokens.size());
   watch = Stopwatch();
-  embed(tokens);
-  watch.lap(times.head_ns);
+  grow(hidden, count * config.hidden_size);
+  grow(normed, observer ? count * config.hidden_size : 0);
+  grow(queries, count * query_width());
+  grow(attended, count * query_width());
+  grow(keys, count * key_width());
+  grow(values, count * key_width());
+  math->prepare(count, 1);
   rope.prepare(first_position, count);
-  for (Count index = 0; index < config.num_layers; ++index) {
-    if (observer) observer(index, first_position, count, hidden);
-    if (observer) watch = Stopwatch();  // an observer's time is nobody's
-    const LayerWeights& layer = weights.layers[static_cast<std::size_t>(index)];
-    project(layer, count);
-    watch.lap(times.projections_ns);
-    attend(index, first_position, count, cache);
-    add_attention(layer, count);
-    watch.lap(times.projections_ns);
-    if (config.intermediate_size > 0) add_mlp(layer, count);
-    watch.lap(times.mlp_ns);
-  }
-  if (!observer) return;
-  norm_final(0, count, resized(normed, count * config.hidden_size).data());
-  observer(config.num_layers, first_position, count, normed);
-  watch = Stopwatch();
+  const Count work = config.num_parameters() * count;
+#pragma omp parallel if (work > least_parallel_work)
+  run_layers(tokens, first_position, cache, observer);
+  faults.rethrow();
 }
 
 void DecoderStack::Impl::norm_final(Count first_row, Count count, float* out) {
-  rms_norm({hidden.data() + first_row * config.hidden_size, count, config.hidden_size}, weights.final_norm,
-           config.rms_norm_eps, {out, count, config.hidden_size});
+  math->final_norm(hidden.data() + first_row * config.hidden_size, count, out);
 }
 
 void DecoderStack::Impl::logits(const float* rows, Count count, float* out) {
@@ -213,11 +200,13 @@ void DecoderStack::Impl::logits(const float* rows, Count count, float* out) {
     std::copy_n(rows, count * config.hidden_size, out);
     return;
   }
-  multiply({rows, count, config.hidden_size}, weights.embedding, {out, count, config.vocab_size});
-  softcap({out, count * config.vocab_size}, config.final_softcap);
+  math->prepare(1, count);
+#pragma omp parallel if (count * config.vocab_size * config.hidden_size > least_parallel_work)
+  math->logits(rows, count, out);
 }
 
-DecoderStack::DecoderStack(const ModelConfig& config) : impl_(std::make_unique<Impl>(config)) {}
+DecoderStack::DecoderStack(const ModelConfig& config, KernelChoice kernels)
+    : impl_(std::make_unique<Impl>(config, kernels)) {}
 DecoderStack::~DecoderStack() = default;
 DecoderStack::DecoderStack(DecoderStack&&) noexcept = default;
 
@@ -232,7 +221,8 @@ std::span<const float> DecoderStack::evaluate(std::span<const TokenId> tokens, C
   }
   Impl& stack = *impl_;
   const Count hidden_size = stack.config.hidden_size, first_wanted = total - num_logits;
-  float* const final_rows = resized(stack.final_rows, num_logits * hidden_size).data();
+  grow(stack.final_rows, num_logits * hidden_size);
+  float* const final_rows = stack.final_rows.data();
   const Count step = piece_tokens == 0 ? total : piece_tokens;
   for (Count begin = 0; begin < total; begin += step) {
     const Count count = std::min(step, total - begin);
@@ -243,7 +233,8 @@ std::span<const float> DecoderStack::evaluate(std::span<const TokenId> tokens, C
     stack.norm_final(first_row, count - first_row, final_rows + (begin + first_row - first_wanted) * hidden_size);
     stack.watch.lap(stack.times.head_ns);
   }
-  const std::span<float> answer = resized(stack.answer, num_logits * logits_size());
+  grow(stack.answer, num_logits * logits_size());
+  const std::span<float> answer(stack.answer.data(), static_cast<std::size_t>(num_logits * logits_size()));
   stack.logits(final_rows, num_logits, answer.data());
   stack.watch.lap(stack.times.head_ns);
   return answer;
@@ -271,5 +262,16 @@ Count DecoderStack::logits_size() const {
 const StackTimes& DecoderStack::times() const { return impl_->times; }
 void DecoderStack::reset_times() { impl_->times = {}; }
 std::int64_t DecoderStack::weight_bytes() const { return sim::weight_bytes(impl_->config); }
+
+std::int64_t DecoderStack::workspace_bytes() const {
+  std::size_t floats = 0;
+  for (const FloatBuffer* buffer : {&impl_->hidden, &impl_->normed, &impl_->queries, &impl_->attended, &impl_->keys,
+                                    &impl_->values, &impl_->final_rows, &impl_->answer}) {
+    floats += buffer->capacity();
+  }
+  return static_cast<std::int64_t>(floats * sizeof(float)) + impl_->math->scratch_bytes();
+}
+
+std::string DecoderStack::kernels() const { return impl_->math->name(); }
 
 }  // namespace kvreplay::sim

@@ -1,7 +1,8 @@
 // The Gemma2 decoder stack: embeds tokens, runs all layers over a cache policy, gives logits.
 //
-// Plain and readable on Eigen, fp32. It is the reference other kernels are tested against.
-// Source of the arithmetic: Hugging Face transformers modeling_gemma2 (4.47-4.57); docs/model.md.
+// Its arithmetic is that of one of two kinds of kernels (stack_math.hpp): plain ones, the tested reference, and fast
+// ones. An evaluation is one parallel region; results do not depend on the number of threads. Source of the arithmetic:
+// Hugging Face transformers modeling_gemma2 (4.47-4.57); docs/model.md.
 #pragma once
 
 #include "policies/cache_policy.hpp"
@@ -12,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace kvreplay::sim {
@@ -29,11 +31,14 @@ struct StackTimes {
   std::int64_t head_ns = 0;   // embedding, final norm, logits
 };
 
+enum class KernelChoice : std::uint8_t { plain, fast };
+std::string_view name_of(KernelChoice choice);
+
 class DecoderStack {
  public:
   // Loads or makes the weights. Throws InputError for an unreadable or unfitting checkpoint, OptionError for a model
   // that is larger than the available memory or does not fit together, std::bad_alloc.
-  explicit DecoderStack(const ModelConfig& config);
+  explicit DecoderStack(const ModelConfig& config, KernelChoice kernels = KernelChoice::fast);
   ~DecoderStack();
   DecoderStack(DecoderStack&&) noexcept;
 
@@ -60,6 +65,10 @@ class DecoderStack {
   const StackTimes& times() const;  // since the last reset_times()
   void reset_times();
   std::int64_t weight_bytes() const;
+  // Bytes of activations and scratch memory held: they grow with the longest piece and are no part of the cache.
+  std::int64_t workspace_bytes() const;
+  // "plain", "fast, avx512", ...
+  std::string kernels() const;
 
  private:
   struct Impl;

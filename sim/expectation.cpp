@@ -55,7 +55,7 @@ Work work_of(const ModelConfig& model, const reports::Counters& plan) {
   // The head gives one row of logits an evaluation (verify steps a few more), the layers work on every token.
   work.flops = 2.0 * layers * counter(plan, "tokens_evaluated") + 2.0 * head * passes +
                attention_flops_per_pair * counter(plan, "attention_pairs");
-  work.weight_bytes_read = 4.0 * (layers + head) * passes;
+  work.weight_bytes_read = static_cast<double>(policies::element_bytes(model.weight_dtype)) * (layers + head) * passes;
   return work;
 }
 

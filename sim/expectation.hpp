@@ -8,7 +8,8 @@
 
 namespace kvreplay::sim {
 
-// What the plain kernels reach here, measured in well under a second.
+// What plain products reach here, measured in well under a second. The fast kernels are faster: an expectation for them
+// is on the safe side.
 struct MachineSpeed {
   double flops_per_second = 0;       // matrix products over many rows
   double read_bytes_per_second = 0;  // streaming weights for one row

@@ -21,7 +21,7 @@ namespace {
 class Experiment {
  public:
   Experiment(const ExperimentSettings& settings, ExperimentObserver& observer)
-      : settings_(settings), observer_(observer) {}
+      : settings_(settings), observer_(observer), stacks_(settings.kernels) {}
 
   reports::ResultFile run();
 
@@ -118,6 +118,8 @@ ReplaySettings Experiment::replay_settings() const {
           .memory_limit_bytes = settings_.memory_limit_bytes,
           .stop_at_limit = settings_.stop_at_limit,
           .truncate_at_events = settings_.truncate_at_events,
+          .pages = settings_.pages,
+          .prefill_chunk = settings_.prefill_chunk,
           .poison_unused = false,
           .interrupted = settings_.interrupted,
           .progress = [this](Count done) { observer_.progress(done); }};
@@ -150,7 +152,8 @@ void Experiment::replay_cell(std::size_t workload, std::size_t policy, Count rep
   const ReplayRecord record =
       replay(loaded.workload, loaded.facts, loaded.model, settings_.policies[policy], stack, replay_settings(),
              wants_timeline ? std::span<ReplayListener* const>(&listener, 1) : std::span<ReplayListener* const>{});
-  const reports::ProcessUse use = meter.finish();
+  reports::ProcessUse use = meter.finish();
+  if (stack != nullptr) use.workspace_bytes = stack->workspace_bytes();
   const std::size_t repetitions_before = result.repetitions.size();
   add_repetition(result, record, repetition, run_order_++, settings_.depth);
   if (settings_.depth != Depth::plan && result.repetitions.size() > repetitions_before) {

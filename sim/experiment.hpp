@@ -20,6 +20,9 @@ struct ExperimentSettings {
   Depth depth = Depth::compute;
   Count repetitions = 1;  // 0: look at outputs only, time nothing
   int threads = 1;
+  KernelChoice kernels = KernelChoice::fast;
+  policies::PageChoice pages = policies::PageChoice::huge;  // of large cache buffers
+  Count prefill_chunk = 0;                                  // most tokens of one pass; 0: all
   Count memory_limit_bytes = 0;
   bool stop_at_limit = false;
   bool truncate_at_events = false;

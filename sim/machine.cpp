@@ -1,5 +1,7 @@
 #include "sim/machine.hpp"
 
+#include "sim/kernels/kernel_table.hpp"
+
 #include "sim/build_info.hpp"
 
 #include <Eigen/Core>
@@ -107,6 +109,8 @@ std::optional<int> cpus_of_quota_v1(std::string_view quota_us, std::string_view 
 
 int available_cpus() { return std::min(affinity_cpus(), cgroup_cpus().value_or(affinity_cpus())); }
 
+std::string instruction_set() { return std::string(available_kernels().front()->name); }
+
 reports::Provenance provenance(int threads) {
   const auto quota = cgroup_cpus();
   reports::Provenance provenance;
@@ -121,6 +125,7 @@ reports::Provenance provenance(int threads) {
       {"build_type", build_info::build_type},
       {"eigen", fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)},
       {"simd", Eigen::SimdInstructionSetsInUse()},
+      {"kernels_instruction_set", instruction_set()},
       {"openmp", fmt::format("{}", _OPENMP)},
       {"cpu_model", or_unknown(value_in("/proc/cpuinfo", "model name"))},
       {"cpu_mhz", or_unknown(value_in("/proc/cpuinfo", "cpu MHz"))},

@@ -20,6 +20,9 @@ int available_cpus();
 // Everything a reader needs to judge times: commit, compiler, flags, CPU, quota, THP, governor, load.
 reports::Provenance provenance(int threads);
 
+// The instruction set the fast kernels use here: "avx512", "avx2", ...
+std::string instruction_set();
+
 // "kvreplay 0.1.0 (commit abc, dirty), GCC 12.2.0, Release, ..." for --version.
 std::string version_text();
 

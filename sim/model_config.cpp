@@ -172,7 +172,9 @@ ModelConfig resolve_model(const workloads::Workload& workload, const ModelOption
     for (const auto& [key, given] : workload.model.overrides) assembly.set_from_workload(key, given);
   }
   apply_command_line(assembly, model, options);
-  return assembly.finish();
+  ModelConfig config = assembly.finish();
+  if (options.dtype == "bf16") config.weight_dtype = policies::ElementType::bf16;
+  return config;
 }
 
 }  // namespace kvreplay::sim

@@ -34,7 +34,8 @@ struct ModelConfig {
   bool has_head = true;      // false for the -attention profiles: no MLP, no logits
   std::vector<bool> slides;  // per layer; even layers slide unless a checkpoint says otherwise
   policies::ElementType cache_dtype = policies::ElementType::fp32;
-  std::uint64_t seed = 1;  // of random weights
+  policies::ElementType weight_dtype = policies::ElementType::fp32;  // of matrices, not of norms
+  std::uint64_t seed = 1;                                            // of random weights
   std::string checkpoint;  // folder with config.json and safetensors; empty: random weights
 
   policies::CacheGeometry geometry() const;
@@ -47,6 +48,7 @@ struct ModelOptions {
   std::string weights;   // folder or shipped name: weights without dimensions
   std::string kv_dtype;  // fp32 | bf16 | empty
   std::optional<Count> max_positions;
+  std::string dtype = {};  // of the weights: fp32 | bf16 | empty
 };
 
 // Resolves profile or checkpoint, the workload's explicit keys, then the command line (docs/semantics.md, "Models").

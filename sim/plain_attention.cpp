@@ -19,8 +19,6 @@ using Rows = Eigen::Map<const Matrix, 0, Eigen::OuterStride<>>;
 using ConstVector = Eigen::Map<const Eigen::VectorXf>;
 using VectorMap = Eigen::Map<Eigen::VectorXf>;
 
-constexpr Count least_parallel_work = 1 << 15;  // multiplications worth waking threads for
-
 void widen_row(const void* source, std::ptrdiff_t offset, Count size, float* out) {
   const std::uint16_t* const bits = static_cast<const std::uint16_t*>(source) + offset;
   for (Count index = 0; index < size; ++index) out[index] = policies::from_bf16(bits[index]);
@@ -36,7 +34,7 @@ AttentionShape attention_shape(const ModelConfig& config) {
 void PlainAttention::add_by_position(Count low, Count high, std::span<const KvRun> runs) {
   for (std::size_t index = 0; index < runs.size(); ++index) {
     const KvRun& run = runs[index];
-    if (run.first_position == KvRun::unused_slots) continue;
+    if (run.is_unused()) continue;
     const Count begin = std::max(low, run.first_position) - run.first_position;
     const Count end = std::min(high + 1, run.first_position + run.count) - run.first_position;
     if (begin < end) segments_.push_back({index, begin, end - begin});
@@ -75,7 +73,7 @@ void PlainAttention::find_segments(const AttentionQueries& queries, const polici
   for (std::size_t index = 0; index < view.runs.size(); ++index) {
     const KvRun& run = view.runs[index];
     num_rows += run.count;
-    const bool unused = view.visible.empty() && run.first_position == KvRun::unused_slots && run.count > 0;
+    const bool unused = view.visible.empty() && run.is_unused() && run.count > 0;
     if (!unused) continue;
     unused_.push_back({index, 0, run.count});
     longest_ = std::max(longest_, run.count);
@@ -84,10 +82,8 @@ void PlainAttention::find_segments(const AttentionQueries& queries, const polici
     throw std::logic_error("the visible matrix of a cache policy does not fit its rows");
   }
   for (Count query = 0; query < queries.count; ++query) {
-    const Count position = queries.first_position + query;
     if (view.visible.empty()) {
-      const Count low = queries.window == 0 ? 0 : std::max<Count>(0, position - queries.window + 1);
-      add_by_position(low, position, view.runs);
+      add_by_position(queries.low(query), queries.first_position + query, view.runs);
     } else {
       add_by_mask(view.visible.data() + query * num_rows, view.runs);
     }
@@ -176,30 +172,39 @@ void PlainAttention::read_in_vain(const float* query, Count kv_head, float* scor
   }
 }
 
-void PlainAttention::attend(const AttentionQueries& queries, const policies::KvView& view, std::span<float> out) {
+void PlainAttention::prepare(const AttentionQueries& queries, const policies::KvView& view) {
+  queries_ = queries;
   find_segments(queries, view);
   widen_runs(view.runs);
+  // In large steps, so that decoding rarely takes more; each thread's part starts aligned.
+  constexpr Count step = 1024;
+  scratch_size_ = (longest_ + shape_.head_dim + step - 1) / step * step;
+  scratch_.resize(static_cast<std::size_t>(scratch_size_) * static_cast<std::size_t>(omp_get_max_threads()));
+}
+
+void PlainAttention::run(std::span<float> out) {
   const Count head_dim = shape_.head_dim, num_heads = shape_.num_heads;
   const Count group_size = num_heads / shape_.num_kv_heads;
-  // Each thread's part starts aligned.
-  const Count scratch_size = (longest_ + head_dim + 15) / 16 * 16;
-  scratch_.resize(static_cast<std::size_t>(scratch_size) * static_cast<std::size_t>(omp_get_max_threads()));
   // KV heads outermost: a thread keeps one head's rows in its cache over many queries.
-  const Count num_items = shape_.num_kv_heads * queries.count;
-  const Count work = num_items * group_size * longest_ * head_dim;
-#pragma omp parallel for schedule(static) if (work > least_parallel_work)
+  const Count num_items = shape_.num_kv_heads * queries_.count;
+#pragma omp for schedule(static)
   for (Count item = 0; item < num_items; ++item) {
-    const Count kv_head = item / queries.count, query = item % queries.count;
-    float* const scores = scratch_.data() + scratch_size * omp_get_thread_num();
+    const Count kv_head = item / queries_.count, query = item % queries_.count;
+    float* const scores = scratch_.data() + scratch_size_ * omp_get_thread_num();
     const std::size_t begin = query_begins_[static_cast<std::size_t>(query)];
     const std::span<const Segment> seen(segments_.data() + begin,
                                         query_begins_[static_cast<std::size_t>(query) + 1] - begin);
     for (Count head = kv_head * group_size; head < (kv_head + 1) * group_size; ++head) {
       const Count offset = (query * num_heads + head) * head_dim;
-      read_in_vain(queries.rows.data() + offset, kv_head, scores);
-      attend_head(queries.rows.data() + offset, kv_head, seen, scores, out.data() + offset);
+      read_in_vain(queries_.rows.data() + offset, kv_head, scores);
+      attend_head(queries_.rows.data() + offset, kv_head, seen, scores, out.data() + offset);
     }
   }
+}
+
+Count PlainAttention::scratch_bytes() const {
+  return static_cast<Count>((widened_.capacity() + scratch_.capacity()) * sizeof(float) +
+                            segments_.capacity() * sizeof(Segment));
 }
 
 }  // namespace kvreplay::sim

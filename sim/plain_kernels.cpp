@@ -12,9 +12,6 @@ namespace {
 
 // Outputs per block of a product. A constant, so that a block's arithmetic is the same for every number of threads.
 constexpr Count block_outputs = 128;
-// Below this many multiplications, about 0.1 ms of one thread, starting threads costs more than it saves, and far more
-// where other programs keep the cores busy.
-constexpr Count least_parallel_work = 1 << 21;
 
 }  // namespace
 
@@ -29,7 +26,7 @@ void rms_norm(const ConstMatrixMap& x, const Eigen::VectorXf& weight, double eps
 void multiply(const ConstMatrixMap& x, const Matrix& weights, MatrixMap out) {
   const Count num_outputs = weights.rows();
   const Count num_blocks = (num_outputs + block_outputs - 1) / block_outputs;
-#pragma omp parallel for schedule(static) if (x.rows() * weights.size() > least_parallel_work)
+#pragma omp for schedule(static)
   for (Count block = 0; block < num_blocks; ++block) {
     const Count begin = block * block_outputs, count = std::min(block_outputs, num_outputs - begin);
     out.middleCols(begin, count).noalias() = x * weights.middleRows(begin, count).transpose();
@@ -83,11 +80,12 @@ void Rope::prepare(Count first_position, Count count) {
   }
 }
 
-void Rope::turn(std::span<float> rows, Count num_heads) const {
+void Rope::turn(std::span<float> rows, Count num_heads, Count first) const {
   using ConstRow = Eigen::Map<const Eigen::ArrayXf>;
-  const Count count = static_cast<Count>(cosines_.size()) / half_;
+  const Count count = static_cast<Count>(rows.size()) / (num_heads * 2 * half_);
   for (Count row = 0; row < count; ++row) {
-    const ConstRow cosine(cosines_.data() + row * half_, half_), sine(sines_.data() + row * half_, half_);
+    const Count angles = (first + row) * half_;
+    const ConstRow cosine(cosines_.data() + angles, half_), sine(sines_.data() + angles, half_);
     for (Count head = 0; head < num_heads; ++head) {
       float* const values = rows.data() + (row * num_heads + head) * 2 * half_;
       for (Count pair = 0; pair < half_; ++pair) {

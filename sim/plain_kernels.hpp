@@ -5,7 +5,7 @@
 #pragma once
 
 #include "sim/model_config.hpp"
-#include "sim/weights.hpp"
+#include "sim/plain_weights.hpp"
 
 #include <Eigen/Core>
 
@@ -23,7 +23,8 @@ using ArrayMap = Eigen::Map<Eigen::ArrayXf>;
 // same memory.
 void rms_norm(const ConstMatrixMap& x, const Eigen::VectorXf& weight, double eps, MatrixMap out);
 
-// out = x * weights^T. x: [rows][in], weights: [out][in], out: [rows][out], no overlap.
+// out = x * weights^T. x: [rows][in], weights: [out][in], out: [rows][out], no overlap. Called by every thread of a
+// team, or outside of one.
 void multiply(const ConstMatrixMap& x, const Matrix& weights, MatrixMap out);
 
 // gate = gelu_tanh(gate) * up, elementwise. Overflows for no finite argument that fits the product.
@@ -46,8 +47,8 @@ class Rope {
   Rope(Count head_dim, double theta);
   // Prepares positions first_position ... first_position + count - 1.
   void prepare(Count first_position, Count count);
-  // Turns all heads of the prepared positions in place. rows: [count][num_heads][head_dim].
-  void turn(std::span<float> rows, Count num_heads) const;
+  // Turns all heads of prepared positions in place, from the `first`-th on. rows: [count][num_heads][head_dim].
+  void turn(std::span<float> rows, Count num_heads, Count first = 0) const;
 
  private:
   Count half_;

@@ -29,19 +29,13 @@ float random_value(std::uint64_t seed, std::uint64_t tensor_id, std::uint64_t in
   return value_at(stream_of(seed, tensor_id), index);
 }
 
-void fill_randomly(std::uint64_t seed, const WeightSlot& slot) {
-  if (slot.is_vector) {
-    slot.vector->resize(slot.rows);
-  } else {
-    slot.matrix->resize(slot.rows, slot.columns);
-  }
-  float* const values = slot.is_vector ? slot.vector->data() : slot.matrix->data();
-  const Count size = slot.rows * slot.columns;
+void random_rows(std::uint64_t seed, const WeightSlot& slot, Count first_row, Count count, float* rows) {
   const std::uint64_t stream = stream_of(seed, slot.id);
+  const auto first = static_cast<std::uint64_t>(first_row * slot.columns);
+  const auto size = static_cast<std::uint64_t>(count * slot.columns);
   const auto centre = static_cast<float>(slot.centre), spread = static_cast<float>(slot.spread);
-#pragma omp parallel for schedule(static) if (size > (1 << 16))
-  for (Count index = 0; index < size; ++index) {
-    values[index] = centre + spread * value_at(stream, static_cast<std::uint64_t>(index));
+  for (std::uint64_t index = 0; index < size; ++index) {
+    rows[index] = centre + spread * value_at(stream, first + index);
   }
 }
 

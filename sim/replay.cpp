@@ -73,7 +73,8 @@ policies::PolicySetup setup_of(const policies::CacheGeometry& geometry, const Re
   return {.geometry = geometry,
           .buffers = settings.depth != Depth::plan,
           .memory_limit_bytes = settings.memory_limit_bytes,
-          .poison_unused = settings.poison_unused};
+          .poison_unused = settings.poison_unused,
+          .pages = settings.pages};
 }
 
 Replay::Replay(const workloads::Workload& workload, const ModelConfig& model, const policies::PolicySpec& policy,
@@ -149,6 +150,8 @@ bool Replay::evaluate(const Step& step) {
       return false;
     }
     if (timed) times_.admit_ns += nanoseconds_since(start);
+    const Count chunk = settings_.prefill_chunk;
+    if (chunk > 0 && (admission.piece_tokens == 0 || admission.piece_tokens > chunk)) admission.piece_tokens = chunk;
     serve(step, admission);
   } catch (const policies::MemoryLimitExceeded& error) {
     end(memory_limit_outcome(error), step);

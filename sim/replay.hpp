@@ -55,7 +55,9 @@ struct ReplaySettings {
   Count memory_limit_bytes = 0;     // 0: none
   bool stop_at_limit = false;       // a ledger over the maximum positions ends the run instead of being an error
   bool truncate_at_events = false;  // call the policy's truncate when the ledger is cut, not at the next evaluation
-  bool poison_unused = false;       // tests
+  policies::PageChoice pages = policies::PageChoice::huge;  // of large cache buffers
+  Count prefill_chunk = 0;                                  // most tokens of one pass through the layers; 0: no limit
+  bool poison_unused = false;                               // tests
   const std::atomic<bool>* interrupted = nullptr;
   std::function<void(Count evaluations_done)> progress = {};  // called now and then
 };

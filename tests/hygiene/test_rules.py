@@ -6,6 +6,7 @@ import unittest
 from pathlib import Path
 
 import compile_commands
+import kernel_symbols
 import rules
 from tree import Tree
 
@@ -72,6 +73,7 @@ COMMAND_EXAMPLES = {
         ("sim/c.cpp", "c++ -Ofast -c c.cpp")],
     compile_commands.one_layout_of_eigen_types: [
         SOUND, SOUND,
+        ("sim/kernels/instruction_set.cpp", "c++ -O3 -march=x86-64-v4 -DEIGEN_DONT_PARALLELIZE -c b.cpp"),
         ("sim/b.cpp", "c++ -O3 -march=native -DEIGEN_DONT_PARALLELIZE -c b.cpp"),
         ("sim/c.cpp", "c++ -O3 -march=x86-64-v3 -c c.cpp")],
 }
@@ -117,6 +119,13 @@ class EveryRule(unittest.TestCase):
                    {"directory": "/src/build", "file": "/usr/d.cpp", "command": "c++ d"}]
         self.assertEqual(list(compile_commands.own_commands(entries, "/src")),
                          [("sim/a.cpp", "c++ a"), ("cli/b.cpp", "c++ b")])
+
+    def test_of_kernels_finds_symbols_that_others_may_define(self):
+        listing = ("0000000000000010 T kvreplay::sim::avx2::kernels()\n"
+                   "0000000000000020 W Eigen::internal::aligned_malloc(unsigned long)\n")
+        self.assertEqual(kernel_symbols.shared_symbols("avx2", listing),
+                         ["Eigen::internal::aligned_malloc(unsigned long)"])
+        self.assertEqual(len(kernel_symbols.shared_symbols("avx512", listing)), 2)
 
 
 if __name__ == "__main__":

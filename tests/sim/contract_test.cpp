@@ -4,10 +4,12 @@
 #include "tests/catch.hpp"
 #include "tests/sim/random_workload.hpp"
 #include "tests/sim/replays.hpp"
+#include "tests/sim/stack_fixtures.hpp"
 
 namespace kvreplay::sim {
 namespace {
 
+using fixtures::each_kernels;
 using testing::loaded_text;
 using testing::random_workload;
 using testing::replay_of;
@@ -70,8 +72,9 @@ TEST_CASE("every policy keeps the books on hundreds of random workloads") {
 }
 
 TEST_CASE("counters are the same at every depth and outputs are exact where the policy says so") {
+  const KernelChoice kernels = each_kernels();
   const ModelConfig toy = loaded_text(random_workload(0)).model;
-  DecoderStack stack(toy);
+  DecoderStack stack(toy, kernels);
   for (std::uint32_t seed = 0; seed < num_compute_seeds; ++seed) {
     const LoadedWorkload loaded = loaded_text(random_workload(1000 + seed, {.num_events = 25, .longest = 40}));
     Reference reference(loaded.workload, stack);
@@ -94,8 +97,9 @@ TEST_CASE("counters are the same at every depth and outputs are exact where the 
 }
 
 TEST_CASE("a cache that crops at once gives the same outputs as one that crops at the next evaluation") {
+  const KernelChoice kernels = each_kernels();
   const ModelConfig toy = loaded_text(random_workload(0)).model;
-  DecoderStack stack(toy);
+  DecoderStack stack(toy, kernels);
   for (std::uint32_t seed = 0; seed < num_compute_seeds; ++seed) {
     const LoadedWorkload loaded = loaded_text(random_workload(2000 + seed, {.num_events = 25, .longest = 40}));
     Reference reference(loaded.workload, stack);

@@ -3,11 +3,13 @@
 #include "tests/catch.hpp"
 
 #include "policies/bf16.hpp"
+#include "sim/fast_attention.hpp"
 #include "sim/plain_attention.hpp"
 #include "sim/plain_kernels.hpp"
 
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <vector>
@@ -19,6 +21,21 @@ using policies::ElementType;
 using policies::KvRun;
 
 constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
+
+// Which attention is tested: the plain one, or the fast one with the kernels of an instruction set.
+const KernelTable* kernels_under_test = nullptr;
+
+std::unique_ptr<Attention> make_attention(const AttentionShape& shape) {
+  if (kernels_under_test == nullptr) return std::make_unique<PlainAttention>(shape);
+  return std::make_unique<FastAttention>(shape, *kernels_under_test);
+}
+
+// Runs a test once for each of them.
+void use_each_attention() {
+  const auto tables = available_kernels();
+  const int index = GENERATE(range(0, static_cast<int>(available_kernels().size()) + 1));
+  kernels_under_test = index == 0 ? nullptr : tables[static_cast<std::size_t>(index - 1)];
+}
 
 KvRun run_of(Count first_position, const std::vector<float>& keys, const std::vector<float>& values, Count head_dim) {
   return {first_position,   static_cast<Count>(keys.size()) / head_dim, keys.data(), values.data(), head_dim, head_dim,
@@ -34,10 +51,10 @@ std::vector<float> positions_from(Count first, Count count) {
 // Zero queries weigh every visible row alike, so the output is the mean of the visible positions (V = position).
 std::vector<float> means(const std::vector<KvRun>& runs, Count first_position, Count count, Count window,
                          std::span<const std::uint8_t> visible = {}) {
-  PlainAttention attention({1, 1, 1, 1, 50});
+  const auto attention = make_attention({1, 1, 1, 1, 50});
   const std::vector<float> queries(static_cast<std::size_t>(count), 0);
   std::vector<float> out(queries.size(), nan_value);
-  attention.attend({queries, first_position, count, window}, {runs, visible}, out);
+  attention->attend({queries, first_position, count, window}, {runs, visible}, out);
   return out;
 }
 
@@ -50,11 +67,11 @@ std::vector<float> means_of_prefill(Count count, Count window) {
 std::vector<Count> seen_by(Count position, Count num_rows, Count window) {
   std::vector<float> keys(static_cast<std::size_t>(num_rows * num_rows), 0), markers = keys;
   for (Count row = 0; row < num_rows; ++row) markers[static_cast<std::size_t>(row * num_rows + row)] = 1;
-  PlainAttention attention({1, 1, num_rows, 1, 50});
+  const auto attention = make_attention({1, 1, num_rows, 1, 50});
   const std::vector<float> query(static_cast<std::size_t>(num_rows), 0);
   std::vector<float> out(query.size());
   const std::vector<KvRun> runs{run_of(0, keys, markers, num_rows)};
-  attention.attend({query, position, 1, window}, {runs, {}}, out);
+  attention->attend({query, position, 1, window}, {runs, {}}, out);
   std::vector<Count> seen;
   for (Count row = 0; row < num_rows; ++row) {
     if (out[static_cast<std::size_t>(row)] != 0) seen.push_back(row);
@@ -77,19 +94,20 @@ void check_close(const std::vector<float>& given, const std::vector<double>& wan
 
 // Weights of two scores, read off V = (1, 0).
 std::pair<double, double> weights_of(double score_0, double score_1, double scale, double cap) {
-  PlainAttention attention({1, 1, 1, scale, cap});
+  const auto attention = make_attention({1, 1, 1, scale, cap});
   const std::vector<float> query{1}, keys{static_cast<float>(score_0), static_cast<float>(score_1)};
   const std::vector<float> first{1, 0}, second{0, 1};
   std::vector<float> out_first(1), out_second(1);
   const std::vector<KvRun> first_runs{run_of(0, keys, first, 1)}, second_runs{run_of(0, keys, second, 1)};
-  attention.attend({query, 1, 1, 0}, {first_runs, {}}, out_first);
-  attention.attend({query, 1, 1, 0}, {second_runs, {}}, out_second);
+  attention->attend({query, 1, 1, 0}, {first_runs, {}}, out_first);
+  attention->attend({query, 1, 1, 0}, {second_runs, {}}, out_second);
   return {out_first[0], out_second[0]};
 }
 
 }  // namespace
 
 TEST_CASE("a sliding window counts the query's own position") {
+  use_each_attention();
   check_close(means_of_prefill(6, 4), {0, 0.5, 1, 1.5, 2.5, 3.5});
   CHECK(visible_pairs(6, 4) == 18);
   CHECK(visible_pairs(10, 4) == 34);
@@ -98,12 +116,14 @@ TEST_CASE("a sliding window counts the query's own position") {
 }
 
 TEST_CASE("a query sees exactly its window, or everything before it in a global layer") {
+  use_each_attention();
   CHECK(seen_by(9, 12, 4) == std::vector<Count>{6, 7, 8, 9});
   CHECK(seen_by(2, 12, 4) == std::vector<Count>{0, 1, 2});
   CHECK(seen_by(3, 12, 0) == std::vector<Count>{0, 1, 2, 3});
 }
 
 TEST_CASE("means of visible positions follow the closed formulas for every window") {
+  use_each_attention();
   for (const Count window : {1, 3, 4, 8, 19, 20, 64}) {
     const std::vector<float> sliding = means_of_prefill(20, window), global = means_of_prefill(20, 0);
     for (Count i = 0; i < 20; ++i) {
@@ -117,6 +137,7 @@ TEST_CASE("means of visible positions follow the closed formulas for every windo
 }
 
 TEST_CASE("a prompt longer than the window, then one token, gives the same means") {
+  use_each_attention();
   check_close(means_of_prefill(7, 4), {0, 0.5, 1, 1.5, 2.5, 3.5, 4.5});
   // A ring of four slots after position 7 was written over position 3: two runs, the newer row first in memory.
   const std::vector<float> newest = positions_from(7, 1), older = positions_from(4, 3);
@@ -124,6 +145,7 @@ TEST_CASE("a prompt longer than the window, then one token, gives the same means
 }
 
 TEST_CASE("rows may come in any number of runs, in any order") {
+  use_each_attention();
   const std::vector<float> a = positions_from(0, 3), b = positions_from(3, 1), c = positions_from(4, 4);
   const std::vector<KvRun> runs{run_of(4, c, c, 1), run_of(0, a, a, 1), run_of(3, b, b, 1)};
   check_close(means(runs, 5, 3, 4), {3.5, 4.5, 5.5});
@@ -131,6 +153,7 @@ TEST_CASE("rows may come in any number of runs, in any order") {
 }
 
 TEST_CASE("RoPE turns by absolute positions: weights fall with the cosine of the distance") {
+  use_each_attention();
   // Head size 2 has one frequency, 1 rad; K and Q are (1, 0) before they are turned, V is the position.
   const auto output_at = [](Count position, Count window) {
     Rope rope(2, 10000);
@@ -144,10 +167,10 @@ TEST_CASE("RoPE turns by absolute positions: weights fall with the cosine of the
     rope.turn(keys, 1);
     rope.prepare(position, 1);
     rope.turn(query, 1);
-    PlainAttention attention({1, 1, 2, 1, 0});
+    const auto attention = make_attention({1, 1, 2, 1, 0});
     std::vector<float> out(2);
     const std::vector<KvRun> runs{run_of(first, keys, values, 2)};
-    attention.attend({query, position, 1, window}, {runs, {}}, out);
+    attention->attend({query, position, 1, window}, {runs, {}}, out);
     return out[0];
   };
   CHECK(output_at(6, 4) == Approx(5.240678).epsilon(1e-6));
@@ -155,14 +178,15 @@ TEST_CASE("RoPE turns by absolute positions: weights fall with the cosine of the
 }
 
 TEST_CASE("rows a query does not see may hold NaN or infinity, bit for bit without effect") {
+  use_each_attention();
   const float infinity = std::numeric_limits<float>::infinity();
   std::vector<float> clean{0.3F, -1, 2, 0.5F, 1, -0.25F}, keys = clean, values = clean;
   const auto outputs = [&] {
-    PlainAttention attention({1, 1, 1, 1, 50});
+    const auto attention = make_attention({1, 1, 1, 1, 50});
     const std::vector<float> queries{0.7F, -0.2F};
     std::vector<float> out(2);
     const std::vector<KvRun> runs{run_of(2, keys, values, 1)};
-    attention.attend({queries, 5, 2, 2}, {runs, {}}, out);
+    attention->attend({queries, 5, 2, 2}, {runs, {}}, out);
     return out;
   };
   const std::vector<float> wanted = outputs();
@@ -180,18 +204,20 @@ TEST_CASE("rows a query does not see may hold NaN or infinity, bit for bit witho
 }
 
 TEST_CASE("unused slots are read but change nothing") {
+  use_each_attention();
   const std::vector<float> rows{1, 2, 3}, zeros(5, 0);
   const std::vector<KvRun> with{run_of(0, rows, rows, 1), run_of(KvRun::unused_slots, zeros, zeros, 1)};
   const std::vector<KvRun> without{run_of(0, rows, rows, 1)};
-  PlainAttention attention({1, 1, 1, 1, 50});
+  const auto attention = make_attention({1, 1, 1, 1, 50});
   const std::vector<float> query{0.5F};
   std::vector<float> out_with(1), out_without(1);
-  attention.attend({query, 2, 1, 0}, {with, {}}, out_with);
-  attention.attend({query, 2, 1, 0}, {without, {}}, out_without);
+  attention->attend({query, 2, 1, 0}, {with, {}}, out_with);
+  attention->attend({query, 2, 1, 0}, {without, {}}, out_without);
   CHECK(out_with == out_without);
 }
 
 TEST_CASE("a matrix of visible rows replaces the rule of positions") {
+  use_each_attention();
   const std::vector<float> rows = positions_from(0, 4), zeros(2, 0);
   const std::vector<KvRun> runs{run_of(0, rows, rows, 1), run_of(KvRun::unused_slots, zeros, zeros, 1)};
   // The first query sees rows 1 and 3 (a later position), the second 0, 2, 3 and one unused slot, which counts.
@@ -202,6 +228,7 @@ TEST_CASE("a matrix of visible rows replaces the rule of positions") {
 }
 
 TEST_CASE("a query that sees nothing is a broken contract, never NaN or a plausible mean") {
+  use_each_attention();
   const std::vector<float> rows = positions_from(0, 3);
   const std::vector<std::uint8_t> nothing(3, 0);
   CHECK_THROWS_AS(means({run_of(0, rows, rows, 1)}, 2, 1, 4, nothing), std::logic_error);
@@ -210,6 +237,7 @@ TEST_CASE("a query that sees nothing is a broken contract, never NaN or a plausi
 }
 
 TEST_CASE("scores are scaled and capped before the softmax") {
+  use_each_attention();
   const auto [first, second] = weights_of(100, 60, 1, 50);
   CHECK(first == Approx(0.998527).epsilon(1e-5));
   CHECK(second == Approx(0.001473).epsilon(1e-3));
@@ -219,6 +247,7 @@ TEST_CASE("scores are scaled and capped before the softmax") {
 }
 
 TEST_CASE("a model's scale is its query_pre_attn_scalar, whatever its head size") {
+  use_each_attention();
   const auto score_of_16 = [](Count head_dim, double scalar) {
     ModelConfig config;
     config.head_dim = head_dim;
@@ -231,6 +260,7 @@ TEST_CASE("a model's scale is its query_pre_attn_scalar, whatever its head size"
 }
 
 TEST_CASE("query head h reads KV head h / group, through any strides and element type") {
+  use_each_attention();
   constexpr Count num_heads = 4, num_kv_heads = 2, head_dim = 2, num_rows = 3;
   constexpr Count head_stride = 5, row_stride = 11;
   for (const ElementType type : {ElementType::fp32, ElementType::bf16}) {
@@ -246,10 +276,10 @@ TEST_CASE("query head h reads KV head h / group, through any strides and element
     for (const float value : floats) halves.push_back(policies::to_bf16(value));
     const void* data = type == ElementType::fp32 ? static_cast<const void*>(floats.data()) : halves.data();
     const std::vector<KvRun> runs{{0, num_rows, data, data, row_stride, head_stride, type}};
-    PlainAttention attention({num_heads, num_kv_heads, head_dim, 1, 50});
+    const auto attention = make_attention({num_heads, num_kv_heads, head_dim, 1, 50});
     const std::vector<float> queries(num_heads * head_dim, 0);
     std::vector<float> out(queries.size());
-    attention.attend({queries, 2, 1, 2}, {runs, {}}, out);
+    attention->attend({queries, 2, 1, 2}, {runs, {}}, out);
     check_close(out, {1.5, 1, 1.5, 1, 11.5, 1, 11.5, 1});
   }
 }

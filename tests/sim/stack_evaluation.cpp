@@ -55,10 +55,12 @@ constexpr double bf16_rounding = 1e-3;
 }  // namespace
 
 TEST_CASE("every window and chunking gives the cache-less outputs, for both element types") {
+  const KernelChoice kernels = each_kernels();
   const std::vector<TokenId> tokens = some_tokens(29);
   for (const std::string window : {"1", "4", "8", "29", "64"}) {
     for (const std::string dtype : {"fp32", "bf16"}) {
-      DecoderStack stack(resolve(std::string("toy:sliding_window=").append(window).append(",dtype=").append(dtype)));
+      DecoderStack stack(resolve(std::string("toy:sliding_window=").append(window).append(",dtype=").append(dtype)),
+                         kernels);
       const Outputs cold = cold_outputs(stack, tokens);
       for (const Count piece : {0, 1, 2, 3, 4, 5, 7, 8, 16}) {
         CAPTURE(window, dtype, piece);
@@ -69,35 +71,39 @@ TEST_CASE("every window and chunking gives the cache-less outputs, for both elem
 }
 
 TEST_CASE("a bf16 cache changes outputs by its rounding and no more") {
+  const KernelChoice kernels = each_kernels();
   const std::vector<TokenId> tokens = some_tokens(40);
-  DecoderStack exact(resolve("toy")), rounded(resolve("toy:dtype=bf16"));
+  DecoderStack exact(resolve("toy"), kernels), rounded(resolve("toy:dtype=bf16"), kernels);
   const double change = difference(cold_outputs(exact, tokens), cold_outputs(rounded, tokens));
   CHECK(change > bf16_rounding);
   CHECK(change < 0.1);  // bf16 keeps 8 bits: 2^-9 relative per value
 }
 
 TEST_CASE("a window that never slides makes a sliding layer global") {
+  const KernelChoice kernels = each_kernels();
   const std::vector<TokenId> tokens = some_tokens(10);
   ModelConfig config = resolve("toy");
   config.slides.assign(4, false);
-  DecoderStack global(config);
+  DecoderStack global(config, kernels);
   const Outputs wanted = cold_outputs(global, tokens);
   for (const std::string window : {"10", "11", "64"}) {
-    DecoderStack stack(resolve("toy:sliding_window=" + window));
+    DecoderStack stack(resolve("toy:sliding_window=" + window), kernels);
     CHECK(difference(wanted, cold_outputs(stack, tokens)) == 0);
   }
-  DecoderStack narrow(resolve("toy:sliding_window=9"));
+  DecoderStack narrow(resolve("toy:sliding_window=9"), kernels);
   CHECK(difference(wanted, cold_outputs(narrow, tokens)) > 1e-4);
 }
 
 TEST_CASE("the maximum number of positions changes nothing about what a query sees") {
+  const KernelChoice kernels = each_kernels();
   const std::vector<TokenId> tokens = some_tokens(12);
-  DecoderStack narrow(resolve("toy:max_positions=12")), wide(resolve("toy:max_positions=64"));
+  DecoderStack narrow(resolve("toy:max_positions=12"), kernels), wide(resolve("toy:max_positions=64"), kernels);
   CHECK(difference(cold_outputs(narrow, tokens), cold_outputs(wide, tokens)) == 0);
 }
 
 TEST_CASE("after a rewind new tokens are evaluated at their own positions") {
-  DecoderStack stack(resolve("toy"));
+  const KernelChoice kernels = each_kernels();
+  DecoderStack stack(resolve("toy"), kernels);
   std::vector<TokenId> tokens = some_tokens(20);
   KeepsAll cache(stack.config().geometry());
   stack.evaluate(tokens, 0, 0, 1, cache);
@@ -111,7 +117,8 @@ TEST_CASE("after a rewind new tokens are evaluated at their own positions") {
 }
 
 TEST_CASE("wanted rows of logits are the last ones, also across pieces") {
-  DecoderStack stack(resolve("toy"));
+  const KernelChoice kernels = each_kernels();
+  DecoderStack stack(resolve("toy"), kernels);
   const std::vector<TokenId> tokens = some_tokens(11);
   const Outputs cold = cold_outputs(stack, tokens);
   const Count vocab_size = stack.logits_size();
@@ -126,13 +133,15 @@ TEST_CASE("wanted rows of logits are the last ones, also across pieces") {
 }
 
 TEST_CASE("ids beyond the vocabulary are folded at the embedding") {
-  DecoderStack stack(resolve("toy:vocab_size=50"));
+  const KernelChoice kernels = each_kernels();
+  DecoderStack stack(resolve("toy:vocab_size=50"), kernels);
   const std::vector<TokenId> large{7 + 50, 49 + 500, 4294967295U}, folded{7, 49, 4294967295U % 50};
   CHECK(difference(cold_outputs(stack, large), cold_outputs(stack, folded)) == 0);
 }
 
 TEST_CASE("a model without a head gives final hidden rows") {
-  DecoderStack stack(resolve("toy-attention"));
+  const KernelChoice kernels = each_kernels();
+  DecoderStack stack(resolve("toy-attention"), kernels);
   CHECK(stack.logits_size() == 64);
   const std::vector<TokenId> tokens = some_tokens(9);
   const Outputs cold = cold_outputs(stack, tokens);
@@ -142,9 +151,10 @@ TEST_CASE("a model without a head gives final hidden rows") {
 }
 
 TEST_CASE("results do not depend on the number of threads and repeat bit for bit") {
+  const KernelChoice kernels = each_kernels();
   const std::vector<TokenId> tokens = some_tokens(37);
   const ModelConfig config = resolve("toy:hidden_size=320,intermediate_size=700,num_heads=6,num_kv_heads=3");
-  DecoderStack stack(config);
+  DecoderStack stack(config, kernels);
   const int threads = omp_get_max_threads();
   for (const Count piece : {0, 1, 16}) {
     omp_set_num_threads(1);
@@ -158,7 +168,8 @@ TEST_CASE("results do not depend on the number of threads and repeat bit for bit
 }
 
 TEST_CASE("time goes to the parts of an evaluation and can be reset") {
-  DecoderStack stack(resolve("toy"));
+  const KernelChoice kernels = each_kernels();
+  DecoderStack stack(resolve("toy"), kernels);
   KeepsAll cache(stack.config().geometry());
   stack.evaluate(some_tokens(20), 0, 0, 1, cache);
   const StackTimes times = stack.times();
@@ -172,7 +183,8 @@ TEST_CASE("time goes to the parts of an evaluation and can be reset") {
 }
 
 TEST_CASE("an evaluation of nothing, or of fewer tokens than rows wanted, is a broken contract") {
-  DecoderStack stack(resolve("toy"));
+  const KernelChoice kernels = each_kernels();
+  DecoderStack stack(resolve("toy"), kernels);
   KeepsAll cache(stack.config().geometry());
   CHECK_THROWS_AS(stack.evaluate({}, 0, 0, 1, cache), std::logic_error);
   CHECK_THROWS_AS(stack.evaluate(some_tokens(2), 0, 0, 3, cache), std::logic_error);

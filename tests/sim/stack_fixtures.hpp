@@ -1,6 +1,8 @@
 // What the tests of the decoder stack share: goldens, a cache that keeps everything, and collectors of outputs.
 #pragma once
 
+#include "tests/catch.hpp"
+
 #include "policies/bf16.hpp"
 #include "policies/memory_ledger.hpp"
 #include "sim/decoder_stack.hpp"
@@ -51,6 +53,9 @@ struct Golden {
     logits = floats_of(file, "logits");
   }
 };
+
+// Runs a test once with each kind of kernels; called once, at a test's beginning.
+inline KernelChoice each_kernels() { return GENERATE(KernelChoice::plain, KernelChoice::fast); }
 
 // Everything a stack gave for one list, by position.
 struct Outputs {

@@ -42,8 +42,8 @@ Outputs evaluate_in_calls(DecoderStack& stack, const std::vector<policies::Token
   return outputs;
 }
 
-void check_against(const Golden& golden, const ModelConfig& config) {
-  DecoderStack stack(config);
+void check_against(const Golden& golden, const ModelConfig& config, KernelChoice kernels) {
+  DecoderStack stack(config, kernels);
   for (const Count piece : piece_sizes) {
     for (const Count run_rows : {1, 5, 1000}) {
       KeepsAll cache(config.geometry(), run_rows, run_rows == 5 ? 3 : 0);
@@ -66,22 +66,24 @@ void check_against(const Golden& golden, const ModelConfig& config) {
 }  // namespace
 
 TEST_CASE("odd random models give Hugging Face's logits and hidden states in every chunking") {
+  const KernelChoice kernels = each_kernels();
   for (const std::string& name : odd_models) {
     DYNAMIC_SECTION(name) {
       const std::string folder = golden_path("gemma2/" + name);
-      check_against(Golden(folder + "/expected.safetensors"), read_checkpoint_config(folder));
+      check_against(Golden(folder + "/expected.safetensors"), read_checkpoint_config(folder), kernels);
     }
   }
 }
 
 TEST_CASE("the trained tiny model gives Hugging Face's logits and hidden states in every chunking") {
+  const KernelChoice kernels = each_kernels();
   const std::vector<std::pair<std::string, Count>> goldens{
       {"fewshot_w64", 64}, {"json_w1024", 1024}, {"plain_w1024", 1024}, {"plain_w64", 64}};
   for (const auto& [name, window] : goldens) {
     DYNAMIC_SECTION(name) {
       ModelConfig config = read_checkpoint_config(std::string(KVREPLAY_SOURCE_DIR) + "/workloads/models/tiny-gemma2");
       config.sliding_window = window;
-      check_against(Golden(golden_path("tiny-gemma2/" + name + ".safetensors")), config);
+      check_against(Golden(golden_path("tiny-gemma2/" + name + ".safetensors")), config, kernels);
     }
   }
 }

@@ -2,13 +2,15 @@
 
 #include "tests/catch.hpp"
 
-#include "sim/weights.hpp"
+#include "sim/decoder_stack.hpp"
+#include "sim/plain_weights.hpp"
 #include "tests/sim/model_config_fixtures.hpp"
 #include "tests/sim/scratch_folder.hpp"
 #include "tests/sim/stack_fixtures.hpp"
 
 #include <omp.h>
 
+#include <atomic>
 #include <functional>
 #include <set>
 
@@ -49,10 +51,10 @@ struct Tensors {
 
 bool every(const std::string&) { return true; }
 
-Weights load(const ScratchFolder& scratch) {
+PlainWeights load(const ScratchFolder& scratch) {
   ModelConfig config = read_checkpoint_config(odd_model);
   config.checkpoint = scratch.str();
-  return make_weights(config);
+  return make_plain_weights(config);
 }
 
 std::string load_error(const ScratchFolder& scratch) {
@@ -100,19 +102,19 @@ TEST_CASE("random weights do not depend on the number of threads, and any elemen
   const ModelConfig config = resolve("toy:hidden_size=400,intermediate_size=500");
   const int threads = omp_get_max_threads();
   omp_set_num_threads(1);
-  const Weights one = make_weights(config);
+  const PlainWeights one = make_plain_weights(config);
   omp_set_num_threads(3);
-  const Weights three = make_weights(config);
+  const PlainWeights three = make_plain_weights(config);
   omp_set_num_threads(threads);
   CHECK(one.layers[2].up_proj == three.layers[2].up_proj);
   CHECK(one.embedding == three.embedding);
   std::vector<float> with_head(400), without_head(400);
   const ModelConfig headless = resolve("toy-attention:hidden_size=400");
-  const Weights none = make_weights(headless);
+  const PlainWeights none = make_plain_weights(headless);
   CHECK(none.embedding.size() == 0);
   for (const Count id : {0, 1, 255}) {
-    copy_embedding(config, one, id, with_head);
-    copy_embedding(headless, none, id, without_head);
+    std::copy_n(one.embedding.row(id).data(), 400, with_head.data());
+    random_embedding(headless, id, without_head);
     CHECK(with_head == without_head);
   }
 }
@@ -134,11 +136,10 @@ TEST_CASE("random models keep their activations near one through any depth") {
 TEST_CASE("the bytes of weights are those that are held") {
   for (const std::string model : {"toy", "toy-attention", "tiny-gemma2"}) {
     const ModelConfig config = resolve(model);
-    Weights weights = make_weights(config);
-    Count elements = 0;
-    for (const WeightSlot& slot : weight_slots(config, weights)) {
-      elements += slot.is_vector ? slot.vector->size() : slot.matrix->size();
-    }
+    std::atomic<Count> elements = 0;
+    read_weights(config, [&](const WeightSlot& slot) {
+      return [&elements, columns = slot.columns](Count, Count count, const float*) { elements += count * columns; };
+    });
     CHECK(elements * 4 == weight_bytes(config));
     CHECK(DecoderStack(config).weight_bytes() == weight_bytes(config));
   }
@@ -146,7 +147,7 @@ TEST_CASE("the bytes of weights are those that are held") {
 
 TEST_CASE("a bf16 checkpoint is widened exactly") {
   const ModelConfig config = resolve("tiny-gemma2");
-  const Weights weights = make_weights(config);
+  const PlainWeights weights = make_plain_weights(config);
   const SafetensorsFile file(config.checkpoint + "/model.safetensors");
   const TensorView& tensor = file.tensor("model.layers.3.mlp.down_proj.weight");
   REQUIRE(tensor.dtype == "BF16");
@@ -226,11 +227,11 @@ TEST_CASE("weights of a type that holds no floats are refused by tensor") {
 }
 
 TEST_CASE("other dimensions than a checkpoint's are a named error when its weights are loaded") {
-  const std::string message = message_of<InputError>([] { make_weights(resolve("tiny-gemma2:hidden_size=64")); });
+  const std::string message = message_of<InputError>([] { make_plain_weights(resolve("tiny-gemma2:hidden_size=64")); });
   CHECK_THAT(message, Contains("model.embed_tokens.weight: has shape [2048, 128], the model needs [2048, 64]"));
-  CHECK_THAT(message_of<InputError>([] { make_weights(resolve("tiny-gemma2:num_layers=7")); }),
+  CHECK_THAT(message_of<InputError>([] { make_plain_weights(resolve("tiny-gemma2:num_layers=7")); }),
              Contains("model.layers.6.input_layernorm.weight"));
-  CHECK(make_weights(resolve("tiny-gemma2:num_layers=4")).layers.size() == 4);
+  CHECK(make_plain_weights(resolve("tiny-gemma2:num_layers=4")).layers.size() == 4);
 }
 
 }  // namespace kvreplay::sim

@@ -1,0 +1,176 @@
+// Products of rows with packed weights. See KernelTable for the layouts.
+#pragma once
+
+#include "sim/kernels/kernel_table.hpp"
+#include "sim/kernels/packets.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace kvreplay::sim::KVREPLAY_ISA {
+namespace {
+
+// Inputs that are worked on together when several tiles of rows share a panel: the part of the panel then stays in the
+// second-level cache.
+constexpr Count blocked_inputs = 3072;
+constexpr Count prefetch_bytes = 4096;
+
+EIGEN_ALWAYS_INLINE Pair panel_pair(const float* row, int pair) {
+  return {load(row + pair * lanes), load(row + 16 + pair * lanes)};
+}
+EIGEN_ALWAYS_INLINE Pair panel_pair(const std::uint16_t* row, int pair) { return widen(row + 2 * pair * lanes); }
+
+// Sums of Rows rows times Pairs pairs of columns over some inputs; Unroll sums run side by side where few rows alone
+// would wait for each addition.
+template <int Rows, int Pairs, int Unroll>
+struct TileSums {
+  Floats part[Unroll][Rows][Pairs][2];
+
+  EIGEN_ALWAYS_INLINE void clear() {
+#pragma GCC unroll 4
+    for (int u = 0; u < Unroll; ++u) {
+#pragma GCC unroll 12
+      for (int row = 0; row < Rows; ++row) {
+#pragma GCC unroll 8
+        for (int pair = 0; pair < Pairs; ++pair) part[u][row][pair][0] = part[u][row][pair][1] = splat(0);
+      }
+    }
+  }
+
+  template <class Weight>
+  EIGEN_ALWAYS_INLINE void add_input(int u, const float* a, const Weight* b, int first_pair) {
+    const auto* ahead = reinterpret_cast<const char*>(b) + prefetch_bytes;
+    prefetch(ahead);
+    if constexpr (sizeof(Weight) == 4) prefetch(ahead + 64);
+    Pair columns[Pairs];
+#pragma GCC unroll 8
+    for (int pair = 0; pair < Pairs; ++pair) columns[pair] = panel_pair(b, first_pair + pair);
+#pragma GCC unroll 12
+    for (int row = 0; row < Rows; ++row) {
+      const Floats value = splat(a[row]);
+#pragma GCC unroll 8
+      for (int pair = 0; pair < Pairs; ++pair) {
+        part[u][row][pair][0] = packet::pmadd(value, columns[pair].low, part[u][row][pair][0]);
+        part[u][row][pair][1] = packet::pmadd(value, columns[pair].high, part[u][row][pair][1]);
+      }
+    }
+  }
+
+  template <class Weight>
+  EIGEN_ALWAYS_INLINE void add_inputs(const float* a, const Weight* b, Count count, int first_pair) {
+    Count k = 0;
+    for (; k + Unroll <= count; k += Unroll) {
+#pragma GCC unroll 4
+      for (int u = 0; u < Unroll; ++u) add_input(u, a + u * Rows, b + u * panel_columns, first_pair);
+      a += Unroll * Rows;
+      b += Unroll * panel_columns;
+    }
+    for (; k < count; ++k, a += Rows, b += panel_columns) add_input(0, a, b, first_pair);
+  }
+
+  EIGEN_ALWAYS_INLINE Floats total(int row, int pair, int half) const {
+    Floats sum = part[0][row][pair][half];
+#pragma GCC unroll 4
+    for (int u = 1; u < Unroll; ++u) sum = packet::padd(sum, part[u][row][pair][half]);
+    return sum;
+  }
+};
+
+// One tile of rows times one panel, inputs [0, count) of what the pointers point to; added to `out` if `adds`.
+template <int Rows, class Weight>
+void multiply_tile(const float* a, const Weight* b, Count count, bool adds, float* out, Count out_stride) {
+  // Few rows wait for memory, so they read whole lines of the panel once; many rows fill the registers with sums.
+  constexpr int pairs = Rows == 1 ? panel_pairs : 1;
+  constexpr int sums = Rows * pairs * 2;
+  constexpr int unroll = sums >= 8 ? 1 : sums >= 4 ? 2 : 4;
+#pragma GCC unroll 1
+  for (int first_pair = 0; first_pair < panel_pairs; first_pair += pairs) {
+    TileSums<Rows, pairs, unroll> tile;
+    tile.clear();
+    tile.add_inputs(a, b, count, first_pair);
+#pragma GCC unroll 12
+    for (int row = 0; row < Rows; ++row) {
+#pragma GCC unroll 8
+      for (int pair = 0; pair < pairs; ++pair) {
+#pragma GCC unroll 2
+        for (int half = 0; half < 2; ++half) {
+          float* const to = out + row * out_stride + half * 16 + (first_pair + pair) * lanes;
+          const Floats sum = tile.total(row, pair, half);
+          store(to, adds ? packet::padd(load(to), sum) : sum);
+        }
+      }
+    }
+  }
+}
+
+template <class Weight>
+using TileFunction = void (*)(const float*, const Weight*, Count, bool, float*, Count);
+
+template <class Weight>
+EIGEN_ALWAYS_INLINE TileFunction<Weight> tile_function(Count rows) {
+  static constexpr TileFunction<Weight> functions[] = {multiply_tile<1, Weight>,
+                                                       multiply_tile<2, Weight>,
+                                                       multiply_tile<3, Weight>,
+                                                       multiply_tile<4, Weight>,
+                                                       multiply_tile<5, Weight>,
+                                                       multiply_tile<6, Weight>,
+                                                       multiply_tile<std::min(7, tile_rows), Weight>,
+                                                       multiply_tile<std::min(8, tile_rows), Weight>,
+                                                       multiply_tile<std::min(9, tile_rows), Weight>,
+                                                       multiply_tile<std::min(10, tile_rows), Weight>,
+                                                       multiply_tile<std::min(11, tile_rows), Weight>,
+                                                       multiply_tile<std::min(12, tile_rows), Weight>};
+  return functions[rows - 1];
+}
+
+template <class Weight>
+void multiply_panel(const PanelProduct& work, Count panel) {
+  const Weight* const weights = static_cast<const Weight*>(work.panels) + panel * work.inputs * panel_columns;
+  const Count columns = std::min(panel_columns, work.outputs - panel * panel_columns);
+  float* const out = work.out + (panel - work.begin_panel) * panel_columns;
+  const bool one_tile = work.num_rows <= tile_rows;
+  const Count step = one_tile ? work.inputs : blocked_inputs;
+  for (Count input = 0; input < work.inputs; input += step) {
+    const Count count = std::min(step, work.inputs - input);
+    for (Count row = 0; row < work.num_rows; row += tile_rows) {
+      const Count rows = std::min<Count>(tile_rows, work.num_rows - row);
+      const float* const a = work.packed_rows + row * work.inputs + input * rows;
+      const auto function = tile_function<Weight>(rows);
+      if (columns == panel_columns) {
+        function(a, weights + input * panel_columns, count, input > 0, out + row * work.out_stride, work.out_stride);
+        continue;
+      }
+      float whole[tile_rows * panel_columns];
+      function(a, weights + input * panel_columns, count, false, whole, panel_columns);
+      for (Count r = 0; r < rows; ++r) {
+        float* const to = out + (row + r) * work.out_stride;
+        for (Count c = 0; c < columns; ++c) to[c] = whole[r * panel_columns + c] + (input > 0 ? to[c] : 0);
+      }
+    }
+  }
+}
+
+void multiply(const PanelProduct& work) {
+  for (Count panel = work.begin_panel; panel < work.end_panel; ++panel) {
+    if (work.type == ElementType::fp32) {
+      multiply_panel<float>(work, panel);
+    } else {
+      multiply_panel<std::uint16_t>(work, panel);
+    }
+  }
+}
+
+void pack_tile(const float* rows, Count stride, Count num_rows, Count size, float* packed) {
+  // Blocks of inputs, so that the lines written stay in the first-level cache while all rows fill them.
+  constexpr Count block = 128;
+  for (Count begin = 0; begin < size; begin += block) {
+    const Count end = std::min(size, begin + block);
+    for (Count row = 0; row < num_rows; ++row) {
+      const float* const from = rows + row * stride;
+      for (Count k = begin; k < end; ++k) packed[k * num_rows + row] = from[k];
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kvreplay::sim::KVREPLAY_ISA

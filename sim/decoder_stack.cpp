@@ -7,6 +7,7 @@
 #include "sim/plain_kernels.hpp"
 #include "sim/stack_math.hpp"
 #include "sim/weights.hpp"
+#include "sim/work_buffer.hpp"
 
 #include <fmt/format.h>
 
@@ -44,10 +45,6 @@ ModelConfig checked(const ModelConfig& config) {
     throw policies::OptionError(fmt::format("model {}: {}: {}", config.name, fault->keys.front(), fault->problem));
   }
   return config;
-}
-
-void grow(FloatBuffer& buffer, Count size) {
-  if (static_cast<Count>(buffer.size()) < size) buffer.resize(static_cast<std::size_t>(size));
 }
 
 std::unique_ptr<StackMath> make_math(const ModelConfig& config, KernelChoice kernels) {
@@ -91,10 +88,10 @@ struct DecoderStack::Impl {
   Stopwatch watch;
   FaultBox faults;
   // The workspace; a piece that is no longer than one before allocates nothing.
-  FloatBuffer hidden, normed;      // [count][hidden_size]
-  FloatBuffer queries, attended;   // [count][num_heads][head_dim]
-  FloatBuffer keys, values;        // [count][num_kv_heads][head_dim]
-  FloatBuffer final_rows, answer;  // [num_logits][hidden_size], [num_logits][vocab_size]
+  WorkBuffer hidden, normed;      // [count][hidden_size]
+  WorkBuffer queries, attended;   // [count][num_heads][head_dim]
+  WorkBuffer keys, values;        // [count][num_kv_heads][head_dim]
+  WorkBuffer final_rows, answer;  // [num_logits][hidden_size], [num_logits][vocab_size]
 };
 
 void DecoderStack::Impl::embed(std::span<const TokenId> tokens) {
@@ -177,12 +174,12 @@ void DecoderStack::Impl::run_piece(std::span<const TokenId> tokens, Count first_
                                    const HiddenObserver& observer) {
   const auto count = static_cast<Count>(tokens.size());
   watch = Stopwatch();
-  grow(hidden, count * config.hidden_size);
-  grow(normed, observer ? count * config.hidden_size : 0);
-  grow(queries, count * query_width());
-  grow(attended, count * query_width());
-  grow(keys, count * key_width());
-  grow(values, count * key_width());
+  hidden.grow(count * config.hidden_size);
+  normed.grow(observer ? count * config.hidden_size : 0);
+  queries.grow(count * query_width());
+  attended.grow(count * query_width());
+  keys.grow(count * key_width());
+  values.grow(count * key_width());
   math->prepare(count, 1);
   rope.prepare(first_position, count);
   const Count work = config.num_parameters() * count;
@@ -221,7 +218,7 @@ std::span<const float> DecoderStack::evaluate(std::span<const TokenId> tokens, C
   }
   Impl& stack = *impl_;
   const Count hidden_size = stack.config.hidden_size, first_wanted = total - num_logits;
-  grow(stack.final_rows, num_logits * hidden_size);
+  stack.final_rows.grow(num_logits * hidden_size);
   float* const final_rows = stack.final_rows.data();
   const Count step = piece_tokens == 0 ? total : piece_tokens;
   for (Count begin = 0; begin < total; begin += step) {
@@ -233,7 +230,7 @@ std::span<const float> DecoderStack::evaluate(std::span<const TokenId> tokens, C
     stack.norm_final(first_row, count - first_row, final_rows + (begin + first_row - first_wanted) * hidden_size);
     stack.watch.lap(stack.times.head_ns);
   }
-  grow(stack.answer, num_logits * logits_size());
+  stack.answer.grow(num_logits * logits_size());
   const std::span<float> answer(stack.answer.data(), static_cast<std::size_t>(num_logits * logits_size()));
   stack.logits(final_rows, num_logits, answer.data());
   stack.watch.lap(stack.times.head_ns);
@@ -264,12 +261,12 @@ void DecoderStack::reset_times() { impl_->times = {}; }
 std::int64_t DecoderStack::weight_bytes() const { return sim::weight_bytes(impl_->config); }
 
 std::int64_t DecoderStack::workspace_bytes() const {
-  std::size_t floats = 0;
-  for (const FloatBuffer* buffer : {&impl_->hidden, &impl_->normed, &impl_->queries, &impl_->attended, &impl_->keys,
-                                    &impl_->values, &impl_->final_rows, &impl_->answer}) {
-    floats += buffer->capacity();
+  std::int64_t bytes = impl_->math->scratch_bytes();
+  for (const WorkBuffer* buffer : {&impl_->hidden, &impl_->normed, &impl_->queries, &impl_->attended, &impl_->keys,
+                                   &impl_->values, &impl_->final_rows, &impl_->answer}) {
+    bytes += buffer->bytes();
   }
-  return static_cast<std::int64_t>(floats * sizeof(float)) + impl_->math->scratch_bytes();
+  return bytes;
 }
 
 std::string DecoderStack::kernels() const { return impl_->math->name(); }

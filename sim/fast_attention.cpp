@@ -85,7 +85,7 @@ void FastAttention::finish(float sum, float* out) {
 }
 
 Count FastAttention::scratch_bytes() const {
-  return static_cast<Count>((states_.capacity() + thread_scratch_.capacity()) * sizeof(float)) + plain_.scratch_bytes();
+  return states_.bytes() + thread_scratch_.bytes() + plain_.scratch_bytes();
 }
 
 }  // namespace kvreplay::sim

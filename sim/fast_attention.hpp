@@ -7,6 +7,7 @@
 #include "sim/attention.hpp"
 #include "sim/kernels/kernel_table.hpp"
 #include "sim/plain_attention.hpp"
+#include "sim/work_buffer.hpp"
 
 #include <atomic>
 #include <vector>
@@ -81,7 +82,7 @@ class FastAttention final : public Attention {
   std::vector<std::size_t> query_shares_;  // first share of each query, and the end
   Count block_queries_ = 1;                // many: queries of one unit of work
   Count thread_floats_ = 0;                // of thread_scratch_, per thread
-  FloatBuffer states_, thread_scratch_;
+  WorkBuffer states_, thread_scratch_;
   FloatBuffer plain_out_;  // of a piece with faulty rows
 };
 

@@ -67,10 +67,10 @@ void FastAttention::prepare_few() {
     query_shares_.push_back(shares_.size());
   }
   const Count state_floats = padded_to_line(group_size() * (shape_.head_dim + 2));
-  states_.resize(shares_.size() * static_cast<std::size_t>(shape_.num_kv_heads * state_floats));
+  states_.grow(static_cast<Count>(shares_.size()) * shape_.num_kv_heads * state_floats);
   // Per thread: the queries of a group, a state for rows read in vain, a row to unscramble.
   thread_floats_ = 2 * state_floats + padded_to_line(shape_.head_dim);
-  thread_scratch_.resize(static_cast<std::size_t>(thread_floats_ * omp_get_max_threads()));
+  thread_scratch_.grow(thread_floats_ * omp_get_max_threads());
 }
 
 FastAttention::State FastAttention::share_state(std::size_t share, Count kv_head) {

@@ -38,7 +38,7 @@ void FastAttention::prepare_many() {
   const Count rows = padded_to_tile(std::min(block_queries_, queries_.count) * group_size());
   const Count tile_floats = padded_to_line(key_tile * shape_.head_dim);
   thread_floats_ = 2 * rows + 2 * padded_to_line(rows * shape_.head_dim) + key_tile * query_tile + 2 * tile_floats;
-  thread_scratch_.resize(static_cast<std::size_t>(thread_floats_ * omp_get_max_threads()));
+  thread_scratch_.grow(thread_floats_ * omp_get_max_threads());
 }
 
 FastAttention::ThreadScratch FastAttention::thread_scratch() {

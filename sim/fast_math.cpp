@@ -5,6 +5,7 @@
 #include "sim/packed_matrix.hpp"
 #include "sim/stack_math.hpp"
 #include "sim/weights.hpp"
+#include "sim/work_buffer.hpp"
 
 #include <fmt/format.h>
 #include <omp.h>
@@ -18,6 +19,18 @@ namespace {
 
 // Most rows that go through the MLP together; bounds its scratch memory in long pieces.
 constexpr Count most_mlp_rows = 1024;
+// Panels of the gate, and as many of up, whose products a thread makes before it applies the activation.
+constexpr Count gated_panels = 16;
+
+// A thread's part of some items: as many as the others', or one more.
+struct Share {
+  Count begin, end;
+};
+
+Share share_of(Count num_items) {
+  const Count thread = omp_get_thread_num(), num_threads = omp_get_num_threads();
+  return {num_items * thread / num_threads, num_items * (thread + 1) / num_threads};
+}
 
 struct FastLayer {
   FloatBuffer input_norm, post_attention_norm, pre_mlp_norm, post_mlp_norm;
@@ -117,10 +130,10 @@ class FastMath final : public StackMath {
   FastWeights weights_;
   FastAttention attention_;
   Count thread_floats_ = 0;
-  FloatBuffer packed_;          // rows of a product, in tiles
-  FloatBuffer branch_;          // [count][hidden_size]
-  FloatBuffer inner_;           // [<= mlp rows][intermediate_size]
-  FloatBuffer thread_scratch_;  // per thread: a tile of normed rows, or products of two panels
+  WorkBuffer packed_;          // rows of a product, in tiles
+  WorkBuffer branch_;          // [count][hidden_size]
+  WorkBuffer inner_;           // [<= mlp rows][intermediate_size]
+  WorkBuffer thread_scratch_;  // per thread: a tile of normed rows, or products of gated panels
 };
 
 // Pieces of equal size, whole tiles but for the last one.
@@ -130,19 +143,17 @@ Count FastMath::mlp_rows(Count count) const {
 }
 
 void FastMath::prepare(Count count, Count num_logits) {
-  const auto reserve = [](FloatBuffer& buffer, Count size) {
-    if (static_cast<Count>(buffer.size()) < size) buffer.resize(static_cast<std::size_t>(size));
-  };
   const Count hidden = config_.hidden_size, inner = config_.intermediate_size;
   const Count inner_rows = inner == 0 ? 0 : std::min(count, mlp_rows(count));
   const Count most = std::max(count, num_logits);
-  reserve(packed_, std::max({most * hidden, count * config_.num_heads * config_.head_dim, inner_rows * inner}));
-  reserve(branch_, count * hidden);
-  reserve(inner_, inner_rows * inner);
+  packed_.grow(std::max({most * hidden, count * config_.num_heads * config_.head_dim, inner_rows * inner}));
+  branch_.grow(count * hidden);
+  inner_.grow(inner_rows * inner);
   constexpr Count line = 16;
-  const Count floats = std::max(kernels_.tile_rows * hidden, inner == 0 ? 0 : inner_rows * 2 * panel_columns);
+  const Count floats =
+      std::max(kernels_.tile_rows * hidden, inner == 0 ? 0 : inner_rows * 2 * gated_panels * panel_columns);
   thread_floats_ = std::max(thread_floats_, (floats + line - 1) / line * line);
-  reserve(thread_scratch_, thread_floats_ * omp_get_max_threads());
+  thread_scratch_.grow(thread_floats_ * omp_get_max_threads());
 }
 
 // Rows as products read them; a single row is itself.
@@ -174,18 +185,22 @@ const float* FastMath::normed_and_packed(const float* rows, Count count, const F
   return packed_.data();
 }
 
+// Each thread takes a share of all panels together: one after the other, so that it can work on groups of them.
 void FastMath::multiply(const float* packed_rows, Count count, std::span<const Product> products) {
   Count num_panels = 0;
   for (const Product& product : products) num_panels += product.matrix->num_panels();
-#pragma omp for schedule(static)
-  for (Count index = 0; index < num_panels; ++index) {
-    Count panel = index;
-    const Product* product = products.data();
-    while (panel >= product->matrix->num_panels()) panel -= (product++)->matrix->num_panels();
-    const PackedMatrix& matrix = *product->matrix;
-    kernels_.multiply({packed_rows, count, matrix.inputs(), matrix.panels(), matrix.type(), panel, panel + 1,
-                       product->out + panel * panel_columns, matrix.outputs(), matrix.outputs()});
+  const Share share = share_of(num_panels);
+  Count first = 0;  // of the product, among all panels
+  for (const Product& product : products) {
+    const PackedMatrix& matrix = *product.matrix;
+    const Count begin = std::clamp<Count>(share.begin - first, 0, matrix.num_panels());
+    const Count end = std::clamp<Count>(share.end - first, 0, matrix.num_panels());
+    first += matrix.num_panels();
+    if (begin == end) continue;
+    kernels_.multiply({packed_rows, count, matrix.inputs(), matrix.panels(), matrix.type(), begin, end,
+                       product.out + begin * panel_columns, matrix.outputs(), matrix.outputs()});
   }
+#pragma omp barrier
 }
 
 void FastMath::project(Count index, const float* hidden, Count count, const ProjectedRows& out) {
@@ -214,24 +229,26 @@ void FastMath::add_attention(Count index, const float* attended, Count count, fl
   add_normed(layer.post_attention_norm, count, hidden);
 }
 
-// A panel of the gate and the same of up, then their activation, by one thread while they are in its cache.
+// Panels of the gate and the same of up, then their activation, by one thread while they are in its cache.
 void FastMath::multiply_gated(const FastLayer& layer, const float* packed_rows, Count count) {
-  const Count inner = config_.intermediate_size, num_panels = layer.gate_proj.num_panels();
-#pragma omp for schedule(static)
-  for (Count panel = 0; panel < num_panels; ++panel) {
-    constexpr Count both = 2 * panel_columns;
-    float* const products = thread_rows();
-    const auto multiply_panel = [&](const PackedMatrix& matrix, float* out) {
-      kernels_.multiply({packed_rows, count, matrix.inputs(), matrix.panels(), matrix.type(), panel, panel + 1, out,
-                         both, matrix.outputs()});
+  constexpr Count width = gated_panels * panel_columns;
+  const Count inner = config_.intermediate_size;
+  const Share share = share_of(layer.gate_proj.num_panels());
+  float *const gate = thread_rows(), *const up = gate + count * width;
+  for (Count panel = share.begin; panel < share.end; panel += gated_panels) {
+    const Count end = std::min(panel + gated_panels, share.end);
+    const auto multiply_panels = [&](const PackedMatrix& matrix, float* out) {
+      kernels_.multiply({packed_rows, count, matrix.inputs(), matrix.panels(), matrix.type(), panel, end, out, width,
+                         matrix.outputs()});
     };
-    multiply_panel(layer.gate_proj, products);
-    multiply_panel(layer.up_proj, products + panel_columns);
-    const Count columns = std::min(panel_columns, inner - panel * panel_columns);
+    multiply_panels(layer.gate_proj, gate);
+    multiply_panels(layer.up_proj, up);
+    const Count first_column = panel * panel_columns, columns = std::min(end * panel_columns, inner) - first_column;
     for (Count row = 0; row < count; ++row) {
-      kernels_.gelu_times(products + row * both, columns, inner_.data() + row * inner + panel * panel_columns);
+      kernels_.gelu_times(gate + row * width, up + row * width, columns, inner_.data() + row * inner + first_column);
     }
   }
+#pragma omp barrier
 }
 
 void FastMath::add_mlp(Count index, Count count, float* hidden) {
@@ -277,8 +294,7 @@ void FastMath::embedding(Count id, float* row) const {
 }
 
 Count FastMath::scratch_bytes() const {
-  const std::size_t floats = packed_.capacity() + branch_.capacity() + inner_.capacity() + thread_scratch_.capacity();
-  return static_cast<Count>(floats * sizeof(float)) + attention_.scratch_bytes();
+  return packed_.bytes() + branch_.bytes() + inner_.bytes() + thread_scratch_.bytes() + attention_.scratch_bytes();
 }
 
 }  // namespace

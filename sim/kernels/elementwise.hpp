@@ -51,17 +51,24 @@ void rms_norm(const float* x, const float* weight, double eps, Count size, float
   for (; i < size; ++i) out[i] = x[i] * scale * (1 + weight[i]);
 }
 
-void gelu_times(const float* gate_and_up, Count columns, float* out) {
+EIGEN_ALWAYS_INLINE Floats gelu_times(const Floats& gate, const Floats& up) {
   const Floats half = splat(0.5F), one = splat(1), cubic = splat(0.044715F), factor = splat(0.79788456F);
-  float whole[panel_columns];
-  for (Count i = 0; i < panel_columns; i += lanes) {
-    const Floats gate = load(gate_and_up + i), up = load(gate_and_up + panel_columns + i);
-    const Floats cube = packet::pmul(gate, packet::pmul(gate, gate));
-    const Floats inner = packet::pmul(factor, packet::pmadd(cubic, cube, gate));
-    const Floats gelu = packet::pmul(packet::pmul(half, gate), packet::padd(one, packet::ptanh(inner)));
-    store(whole + i, packet::pmul(gelu, up));
+  const Floats cube = packet::pmul(gate, packet::pmul(gate, gate));
+  const Floats inner = packet::pmul(factor, packet::pmadd(cubic, cube, gate));
+  return packet::pmul(packet::pmul(packet::pmul(half, gate), packet::padd(one, packet::ptanh(inner))), up);
+}
+
+void gelu_times(const float* gate, const float* up, Count count, float* out) {
+  Count i = 0;
+  for (; i + lanes <= count; i += lanes) store(out + i, gelu_times(load(gate + i), load(up + i)));
+  if (i == count) return;
+  float rest_of_gate[lanes] = {}, rest_of_up[lanes] = {};
+  for (Count j = i; j < count; ++j) {
+    rest_of_gate[j - i] = gate[j];
+    rest_of_up[j - i] = up[j];
   }
-  for (Count i = 0; i < columns; ++i) out[i] = whole[i];
+  store(rest_of_gate, gelu_times(load(rest_of_gate), load(rest_of_up)));
+  for (Count j = i; j < count; ++j) out[j] = rest_of_gate[j - i];
 }
 
 void softcap(float* values, Count count, float cap) {

@@ -87,9 +87,8 @@ struct KernelTable {
   void (*pack_tile)(const float* rows, Count stride, Count num_rows, Count size, float* packed);
   // out = x * rsqrt(mean(x^2) + eps) * (1 + weight); x and out may be the same. Also right where squares overflow.
   void (*rms_norm)(const float* x, const float* weight, double eps, Count size, float* out);
-  // The panels come in pairs: 32 columns of the gate, then the same columns of up. out = gelu_tanh(gate) * up for
-  // `columns` <= 32 columns.
-  void (*gelu_times)(const float* gate_and_up, Count columns, float* out);
+  // out = gelu_tanh(gate) * up.
+  void (*gelu_times)(const float* gate, const float* up, Count count, float* out);
   // values = cap * tanh(values / cap).
   void (*softcap)(float* values, Count count, float cap);
   void (*add)(float* values, const float* other, Count count);

@@ -10,6 +10,7 @@
 
 #ifndef KVREPLAY_ISA
 #define KVREPLAY_ISA native
+#define KVREPLAY_LANES 0
 #endif
 
 namespace kvreplay::sim::KVREPLAY_ISA {
@@ -22,10 +23,11 @@ using Words = packet::unpacket_traits<Floats>::integer_packet;
 
 constexpr Count lanes = packet::unpacket_traits<Floats>::size;
 static_assert(lanes <= 16 && 16 % lanes == 0);
+static_assert(KVREPLAY_LANES == 0 || lanes == KVREPLAY_LANES, "compiled for another instruction set than asked for");
 // Pairs of packets that make up the 32 columns of a panel: columns c and 16 + c.
 constexpr int panel_pairs = static_cast<int>(16 / lanes);
-// Accumulators have to fit the registers beside the operands.
-constexpr bool many_registers = EIGEN_ARCH_DEFAULT_NUMBER_OF_REGISTERS >= 32;
+// Accumulators have to fit the registers beside the operands. Eigen's count is that of x86-64 without AVX-512.
+constexpr bool many_registers = lanes == 16 || EIGEN_ARCH_DEFAULT_NUMBER_OF_REGISTERS >= 32;
 constexpr int tile_rows = many_registers ? 12 : 6;
 constexpr int score_rows_at_once = many_registers ? 8 : 4;
 

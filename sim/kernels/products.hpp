@@ -10,9 +10,12 @@
 namespace kvreplay::sim::KVREPLAY_ISA {
 namespace {
 
-// Inputs that are worked on together when several tiles of rows share a panel: the part of the panel then stays in the
-// second-level cache.
-constexpr Count blocked_inputs = 3072;
+// Blocks of many rows: row_block x input_block packed rows stay in the second-level cache while panels pass by, and the
+// same part of a panel while the tiles of rows do. A group of panels shares what is read from further away.
+constexpr Count row_block = 240;
+constexpr Count input_block = 768;
+constexpr Count panel_group = 16;
+static_assert(row_block % tile_rows == 0);
 constexpr Count prefetch_bytes = 4096;
 
 EIGEN_ALWAYS_INLINE Pair panel_pair(const float* row, int pair) {
@@ -123,40 +126,62 @@ EIGEN_ALWAYS_INLINE TileFunction<Weight> tile_function(Count rows) {
   return functions[rows - 1];
 }
 
+// Rows [first_row, end_row) times inputs [first_input, first_input + count) of one panel.
 template <class Weight>
-void multiply_panel(const PanelProduct& work, Count panel) {
-  const Weight* const weights = static_cast<const Weight*>(work.panels) + panel * work.inputs * panel_columns;
+void multiply_block(const PanelProduct& work, Count panel, Count first_row, Count end_row, Count first_input,
+                    Count count) {
+  const Weight* const weights =
+      static_cast<const Weight*>(work.panels) + (panel * work.inputs + first_input) * panel_columns;
   const Count columns = std::min(panel_columns, work.outputs - panel * panel_columns);
   float* const out = work.out + (panel - work.begin_panel) * panel_columns;
-  const bool one_tile = work.num_rows <= tile_rows;
-  const Count step = one_tile ? work.inputs : blocked_inputs;
-  for (Count input = 0; input < work.inputs; input += step) {
-    const Count count = std::min(step, work.inputs - input);
-    for (Count row = 0; row < work.num_rows; row += tile_rows) {
-      const Count rows = std::min<Count>(tile_rows, work.num_rows - row);
-      const float* const a = work.packed_rows + row * work.inputs + input * rows;
-      const auto function = tile_function<Weight>(rows);
-      if (columns == panel_columns) {
-        function(a, weights + input * panel_columns, count, input > 0, out + row * work.out_stride, work.out_stride);
-        continue;
+  const bool adds = first_input > 0;
+  for (Count row = first_row; row < end_row; row += tile_rows) {
+    const Count rows = std::min<Count>(tile_rows, work.num_rows - row);
+    const float* const a = work.packed_rows + row * work.inputs + first_input * rows;
+    float* const to = out + row * work.out_stride;
+    const auto function = tile_function<Weight>(rows);
+    if (columns == panel_columns) {
+      function(a, weights, count, adds, to, work.out_stride);
+      continue;
+    }
+    float whole[tile_rows * panel_columns];
+    function(a, weights, count, false, whole, panel_columns);
+    for (Count r = 0; r < rows; ++r) {
+      for (Count c = 0; c < columns; ++c) {
+        float& sum = to[r * work.out_stride + c];
+        sum = whole[r * panel_columns + c] + (adds ? sum : 0);
       }
-      float whole[tile_rows * panel_columns];
-      function(a, weights + input * panel_columns, count, false, whole, panel_columns);
-      for (Count r = 0; r < rows; ++r) {
-        float* const to = out + (row + r) * work.out_stride;
-        for (Count c = 0; c < columns; ++c) to[c] = whole[r * panel_columns + c] + (input > 0 ? to[c] : 0);
+    }
+  }
+}
+
+template <class Weight>
+void multiply_panels(const PanelProduct& work) {
+  if (work.num_rows <= tile_rows) {
+    for (Count panel = work.begin_panel; panel < work.end_panel; ++panel) {
+      multiply_block<Weight>(work, panel, 0, work.num_rows, 0, work.inputs);
+    }
+    return;
+  }
+  for (Count group = work.begin_panel; group < work.end_panel; group += panel_group) {
+    const Count end_panel = std::min(group + panel_group, work.end_panel);
+    for (Count row = 0; row < work.num_rows; row += row_block) {
+      const Count end_row = std::min(row + row_block, work.num_rows);
+      for (Count input = 0; input < work.inputs; input += input_block) {
+        const Count count = std::min(input_block, work.inputs - input);
+        for (Count panel = group; panel < end_panel; ++panel) {
+          multiply_block<Weight>(work, panel, row, end_row, input, count);
+        }
       }
     }
   }
 }
 
 void multiply(const PanelProduct& work) {
-  for (Count panel = work.begin_panel; panel < work.end_panel; ++panel) {
-    if (work.type == ElementType::fp32) {
-      multiply_panel<float>(work, panel);
-    } else {
-      multiply_panel<std::uint16_t>(work, panel);
-    }
+  if (work.type == ElementType::fp32) {
+    multiply_panels<float>(work);
+  } else {
+    multiply_panels<std::uint16_t>(work);
   }
 }
 

@@ -203,7 +203,7 @@ TEST_CASE("fast norms and activations equal the plain ones") {
   for (const Count columns : {1, 15, 32}) {
     std::vector<float> both = random_floats(64, random), out(33, nan_value);
     for (float& value : both) value *= 8;
-    kernels.gelu_times(both.data(), columns, out.data());
+    kernels.gelu_times(both.data(), both.data() + 32, columns, out.data());
     std::vector<float> gate(both.begin(), both.begin() + 32);
     gelu_tanh_times({gate.data(), 32}, {both.data() + 32, 32});
     for (Count i = 0; i < columns; ++i) {
@@ -222,7 +222,7 @@ TEST_CASE("fast activations are right at the edges of fp32") {
       return values;
     }();
     std::vector<float> out(32);
-    kernels.gelu_times(both.data(), 32, out.data());
+    kernels.gelu_times(both.data(), both.data() + 32, 32, out.data());
     return out[17];
   };
   const std::vector<std::pair<float, double>> wanted{{-40, 0},      {-10, 0},      {-3, -0.003637}, {0, 0},

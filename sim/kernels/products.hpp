@@ -23,6 +23,14 @@ EIGEN_ALWAYS_INLINE Pair panel_pair(const float* row, int pair) {
 }
 EIGEN_ALWAYS_INLINE Pair panel_pair(const std::uint16_t* row, int pair) { return widen(row + 2 * pair * lanes); }
 
+// Memory that is asked for while a tile is worked on, `step` bytes further with each input. One tile alone asks for
+// what it reads itself a little later; several tiles share out the part of the next panel, so that it comes at an even
+// pace.
+struct Ahead {
+  const char* memory;
+  Count step;
+};
+
 // Sums of Rows rows times Pairs pairs of columns over some inputs; Unroll sums run side by side where few rows alone
 // would wait for each addition.
 template <int Rows, int Pairs, int Unroll>
@@ -41,8 +49,7 @@ struct TileSums {
   }
 
   template <class Weight>
-  EIGEN_ALWAYS_INLINE void add_input(int u, const float* a, const Weight* b, int first_pair) {
-    const auto* ahead = reinterpret_cast<const char*>(b) + prefetch_bytes;
+  EIGEN_ALWAYS_INLINE void add_input(int u, const float* a, const Weight* b, const char* ahead, int first_pair) {
     prefetch(ahead);
     if constexpr (sizeof(Weight) == 4) prefetch(ahead + 64);
     Pair columns[Pairs];
@@ -60,15 +67,20 @@ struct TileSums {
   }
 
   template <class Weight>
-  EIGEN_ALWAYS_INLINE void add_inputs(const float* a, const Weight* b, Count count, int first_pair) {
+  EIGEN_ALWAYS_INLINE void add_inputs(const float* a, const Weight* b, Count count, Ahead ahead, int first_pair) {
     Count k = 0;
     for (; k + Unroll <= count; k += Unroll) {
 #pragma GCC unroll 4
-      for (int u = 0; u < Unroll; ++u) add_input(u, a + u * Rows, b + u * panel_columns, first_pair);
+      for (int u = 0; u < Unroll; ++u) {
+        add_input(u, a + u * Rows, b + u * panel_columns, ahead.memory + u * ahead.step, first_pair);
+      }
       a += Unroll * Rows;
       b += Unroll * panel_columns;
+      ahead.memory += Unroll * ahead.step;
     }
-    for (; k < count; ++k, a += Rows, b += panel_columns) add_input(0, a, b, first_pair);
+    for (; k < count; ++k, a += Rows, b += panel_columns, ahead.memory += ahead.step) {
+      add_input(0, a, b, ahead.memory, first_pair);
+    }
   }
 
   EIGEN_ALWAYS_INLINE Floats total(int row, int pair, int half) const {
@@ -81,7 +93,7 @@ struct TileSums {
 
 // One tile of rows times one panel, inputs [0, count) of what the pointers point to; added to `out` if `adds`.
 template <int Rows, class Weight>
-void multiply_tile(const float* a, const Weight* b, Count count, bool adds, float* out, Count out_stride) {
+void multiply_tile(const float* a, const Weight* b, Count count, Ahead ahead, bool adds, float* out, Count out_stride) {
   // Few rows wait for memory, so they read whole lines of the panel once; many rows fill the registers with sums.
   constexpr int pairs = Rows == 1 ? panel_pairs : 1;
   constexpr int sums = Rows * pairs * 2;
@@ -90,7 +102,7 @@ void multiply_tile(const float* a, const Weight* b, Count count, bool adds, floa
   for (int first_pair = 0; first_pair < panel_pairs; first_pair += pairs) {
     TileSums<Rows, pairs, unroll> tile;
     tile.clear();
-    tile.add_inputs(a, b, count, first_pair);
+    tile.add_inputs(a, b, count, ahead, first_pair);
 #pragma GCC unroll 12
     for (int row = 0; row < Rows; ++row) {
 #pragma GCC unroll 8
@@ -107,7 +119,7 @@ void multiply_tile(const float* a, const Weight* b, Count count, bool adds, floa
 }
 
 template <class Weight>
-using TileFunction = void (*)(const float*, const Weight*, Count, bool, float*, Count);
+using TileFunction = void (*)(const float*, const Weight*, Count, Ahead, bool, float*, Count);
 
 template <class Weight>
 EIGEN_ALWAYS_INLINE TileFunction<Weight> tile_function(Count rows) {
@@ -126,51 +138,87 @@ EIGEN_ALWAYS_INLINE TileFunction<Weight> tile_function(Count rows) {
   return functions[rows - 1];
 }
 
-// Rows [first_row, end_row) times inputs [first_input, first_input + count) of one panel.
+// The rows and inputs of a block of a product.
+struct Block {
+  Count first_row, end_row;
+  Count first_input, num_inputs;
+  Count num_tiles() const { return (end_row - first_row + tile_rows - 1) / tile_rows; }
+};
+
 template <class Weight>
-void multiply_block(const PanelProduct& work, Count panel, Count first_row, Count end_row, Count first_input,
-                    Count count) {
-  const Weight* const weights =
-      static_cast<const Weight*>(work.panels) + (panel * work.inputs + first_input) * panel_columns;
+void multiply_block(const PanelProduct& work, const Block& block, Count panel, const Weight* weights, Ahead ahead) {
   const Count columns = std::min(panel_columns, work.outputs - panel * panel_columns);
   float* const out = work.out + (panel - work.begin_panel) * panel_columns;
-  const bool adds = first_input > 0;
-  for (Count row = first_row; row < end_row; row += tile_rows) {
+  const bool adds = block.first_input > 0;
+  for (Count row = block.first_row; row < block.end_row; row += tile_rows) {
     const Count rows = std::min<Count>(tile_rows, work.num_rows - row);
-    const float* const a = work.packed_rows + row * work.inputs + first_input * rows;
+    const float* const a = work.packed_rows + row * work.inputs + block.first_input * rows;
     float* const to = out + row * work.out_stride;
     const auto function = tile_function<Weight>(rows);
     if (columns == panel_columns) {
-      function(a, weights, count, adds, to, work.out_stride);
-      continue;
-    }
-    float whole[tile_rows * panel_columns];
-    function(a, weights, count, false, whole, panel_columns);
-    for (Count r = 0; r < rows; ++r) {
-      for (Count c = 0; c < columns; ++c) {
-        float& sum = to[r * work.out_stride + c];
-        sum = whole[r * panel_columns + c] + (adds ? sum : 0);
+      function(a, weights, block.num_inputs, ahead, adds, to, work.out_stride);
+    } else {
+      float whole[tile_rows * panel_columns];
+      function(a, weights, block.num_inputs, ahead, false, whole, panel_columns);
+      for (Count r = 0; r < rows; ++r) {
+        for (Count c = 0; c < columns; ++c) {
+          float& sum = to[r * work.out_stride + c];
+          sum = whole[r * panel_columns + c] + (adds ? sum : 0);
+        }
       }
     }
+    ahead.memory += block.num_inputs * ahead.step;
   }
+}
+
+// Tiles of rows that make it worth to widen their part of a bf16 panel once, outside of the sums.
+constexpr Count widening_tiles = 3;
+
+EIGEN_ALWAYS_INLINE const float* widened(const float* weights, Count, float*) { return weights; }
+
+EIGEN_ALWAYS_INLINE const float* widened(const std::uint16_t* weights, Count num_inputs, float* out) {
+  for (Count k = 0; k < num_inputs; ++k) {
+#pragma GCC unroll 4
+    for (int pair = 0; pair < panel_pairs; ++pair) {
+      const Pair columns = panel_pair(weights + k * panel_columns, pair);
+      store(out + k * panel_columns + pair * lanes, columns.low);
+      store(out + k * panel_columns + 16 + pair * lanes, columns.high);
+    }
+  }
+  return out;
 }
 
 template <class Weight>
 void multiply_panels(const PanelProduct& work) {
+  const Weight* const all = static_cast<const Weight*>(work.panels);
+  constexpr Count input_bytes = panel_columns * static_cast<Count>(sizeof(Weight));
   if (work.num_rows <= tile_rows) {
     for (Count panel = work.begin_panel; panel < work.end_panel; ++panel) {
-      multiply_block<Weight>(work, panel, 0, work.num_rows, 0, work.inputs);
+      const Weight* const weights = all + panel * work.inputs * panel_columns;
+      multiply_block(work, {0, work.num_rows, 0, work.inputs}, panel, weights,
+                     {reinterpret_cast<const char*>(weights) + prefetch_bytes, input_bytes});
     }
     return;
   }
+  alignas(64) float floats[input_block * panel_columns];
   for (Count group = work.begin_panel; group < work.end_panel; group += panel_group) {
     const Count end_panel = std::min(group + panel_group, work.end_panel);
     for (Count row = 0; row < work.num_rows; row += row_block) {
-      const Count end_row = std::min(row + row_block, work.num_rows);
       for (Count input = 0; input < work.inputs; input += input_block) {
-        const Count count = std::min(input_block, work.inputs - input);
+        const Block block{row, std::min(row + row_block, work.num_rows), input,
+                          std::min(input_block, work.inputs - input)};
         for (Count panel = group; panel < end_panel; ++panel) {
-          multiply_block<Weight>(work, panel, row, end_row, input, count);
+          const Weight* const weights = all + (panel * work.inputs + input) * panel_columns;
+          // The same part of the next panel; after the last one, the next part of the first.
+          const bool is_last = panel + 1 == end_panel;
+          const Weight* const next = is_last ? all + (group * work.inputs + input + block.num_inputs) * panel_columns
+                                             : weights + work.inputs * panel_columns;
+          const Ahead ahead{reinterpret_cast<const char*>(next), input_bytes / block.num_tiles() + 1};
+          if (block.num_tiles() < widening_tiles) {
+            multiply_block(work, block, panel, weights, ahead);
+          } else {
+            multiply_block(work, block, panel, widened(weights, block.num_inputs, floats), ahead);
+          }
         }
       }
     }

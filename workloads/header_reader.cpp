@@ -216,7 +216,7 @@ MapFields read_top_level(const yaml::Document& document) {
       if (format == "kv-workload/1") break;
       if (format.starts_with("kv-suite/")) {
         throw entry.value.fault("this is a suite (" + std::string(format) +
-                                "), not a workload; expected kv-workload/1");
+                                "), not a workload; 'run' and 'check' take suites");
       }
       throw entry.value.fault("expected the format kv-workload/1, found " + entry.value.description(),
                               std::string(format), {"kv-workload/1"});

@@ -26,7 +26,7 @@ TEST_CASE("keys and values outside the events are checked") {
       {"meta: {id: a, title: b}\nevents: [{new: a}]\n", "w.yaml:1:1: missing key 'format': expected kv-workload/1"},
       {"format: kv-workload/2\n", "w.yaml:1:9: format: expected the format kv-workload/1, found 'kv-workload/2'"},
       {"format: kv-suite/1\nworkloads: [a]\n",
-       "w.yaml:1:9: format: this is a suite (kv-suite/1), not a workload; expected kv-workload/1"},
+       "w.yaml:1:9: format: this is a suite (kv-suite/1), not a workload; 'run' and 'check' take suites"},
       {"format: kv-workload/1\nmeta: {id: a, title: b}\nevents: []\n",
        "w.yaml:3:9: events: no events: expected at least one"},
       {"format: kv-workload/1\nmeta: {id: a, title: b}\nevents: {new: a}\n",

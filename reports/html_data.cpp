@@ -1,5 +1,6 @@
 #include "reports/html_data.hpp"
 
+#include "reports/budgets.hpp"
 #include "reports/metrics.hpp"
 #include "reports/overview.hpp"
 #include "reports/statistics.hpp"
@@ -127,6 +128,24 @@ Json workload_json(const ResultFile& file, const Group& group, const std::string
           {"runs", std::move(runs)}};
 }
 
+// Broken ones first; of very many the page shows the first thousands.
+Json budgets_json(const ResultFile& file) {
+  constexpr std::size_t most = 3'000;
+  const std::vector<std::string> workloads = shortened_apart(budget_workloads(file), short_width);
+  Json rows = Json::array();
+  for (const bool broken : {true, false}) {
+    for (std::size_t i = 0; i < file.budgets.size() && rows.size() < most; ++i) {
+      const BudgetLine& budget = file.budgets[i];
+      if ((budget.verdict == "broken") != broken) continue;
+      const std::string where = fmt::format("{}:{}", budget.suite, budget.line);
+      rows.push_back(Json::array({budget.verdict, workloads[i], shortened(budget.policy, short_width),
+                                  shortened(quantity_of(budget), long_width), shortened(finding_of(budget), long_width),
+                                  shortened(where, short_width)}));
+    }
+  }
+  return {{"summary", budget_summary(file)}, {"rows", std::move(rows)}};
+}
+
 }  // namespace
 
 PageBudget page_budget(std::size_t num_runs) {
@@ -136,7 +155,7 @@ PageBudget page_budget(std::size_t num_runs) {
 }
 
 Json page_data(const ResultFile& file) {
-  const Verdict verdict = verdict_of(file.results);
+  const Verdict verdict = verdict_of(file);
   const PageBudget budget = page_budget(file.results.size());
   const std::vector<std::string> labels = shortened_apart(workload_labels(file.results), 2 * short_width);
   Json workloads = Json::array();
@@ -144,6 +163,7 @@ Json page_data(const ResultFile& file) {
     workloads.push_back(workload_json(file, group, labels[group.results.front()], budget));
   }
   return {{"verdict", {{"emphasis", word_of(verdict.emphasis)}, {"text", verdict.text}}},
+          {"budgets", budgets_json(file)},
           {"workloads", std::move(workloads)},
           {"settings", settings_json(file.config)},
           {"provenance", settings_json(file.provenance.entries)}};

@@ -4,6 +4,8 @@
 #include "reports/json_values.hpp"
 #include "reports/result_json.hpp"
 
+#include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -56,6 +58,12 @@ class JsonNode {
     need(value_.is_number(), "a number");
     return value_.get<double>();
   }
+  // null, an integer or another number, each kept as what it is.
+  Number count_or_number() const {
+    if (is_null()) return {};
+    if (value_.is_number_integer()) return integer();
+    return number();
+  }
   bool boolean() const {
     need(value_.is_boolean(), "true or false");
     return value_.get<bool>();
@@ -63,6 +71,12 @@ class JsonNode {
   std::string text() const {
     need(value_.is_string(), "a string");
     return value_.get<std::string>();
+  }
+  std::string one_of(std::initializer_list<std::string_view> words) const {
+    const std::string word = text();
+    const bool known = std::find(words.begin(), words.end(), word) != words.end();
+    need(known, fmt::format("one of {}", fmt::join(words, ", ")));
+    return word;
   }
   std::string optional_text() const { return is_null() ? std::string() : text(); }
 

@@ -1,5 +1,6 @@
 #include "reports/junit.hpp"
 
+#include "reports/budgets.hpp"
 #include "reports/labels.hpp"
 #include "reports/measurements.hpp"
 #include "reports/overview.hpp"
@@ -102,6 +103,22 @@ void add_run(pugi::xml_node suite, const RunResult& result, const std::string& w
   add_verdict(verification, "failure", "verification", difference_note(result));
 }
 
+void add_budget(pugi::xml_node suite, const BudgetLine& budget, const std::string& workload, Tally& tally) {
+  const std::string name = fmt::format("{}: {} {}", budget.policy, quantity_of(budget), bounds_of(budget));
+  pugi::xml_node test_case = add_case(suite, workload, name, tally);
+  set(test_case, "time", seconds(0));
+  set(test_case, "file", budget.suite);
+  test_case.append_attribute("line") = budget.line;
+  if (budget.verdict == "passed") return;
+  if (budget.verdict == "broken") {
+    ++tally.failures;
+    add_verdict(test_case, "failure", "budget", finding_of(budget));
+  } else {
+    ++tally.skipped;
+    set(test_case.append_child("skipped"), "message", budget.reason);
+  }
+}
+
 void set_tally(pugi::xml_node node, const Tally& tally) {
   node.append_attribute("tests") = tally.tests;
   node.append_attribute("failures") = tally.failures;
@@ -127,6 +144,14 @@ std::string write_junit(const ResultFile& file) {
   const std::vector<std::string> labels = workload_labels(file.results);
   const bool fails = fails_on_outcome(file);
   Tally total;
+  const auto finish_suite = [&total](pugi::xml_node suite, const Tally& tally) {
+    set_tally(suite, tally);
+    total.tests += tally.tests;
+    total.failures += tally.failures;
+    total.errors += tally.errors;
+    total.skipped += tally.skipped;
+    total.ns += tally.ns;
+  };
   for (const Group& group : groups_of(file.results)) {
     const RunResult& first = file.results[group.results.front()];
     const std::string& label = labels[group.results.front()];
@@ -134,12 +159,15 @@ std::string write_junit(const ResultFile& file) {
     set(suite, "name", fmt::format("{} ({}, depth {})", label, first.model.profile, first.depth));
     Tally tally;
     for (const std::size_t i : group.results) add_run(suite, file.results[i], label, fails, tally);
-    set_tally(suite, tally);
-    total.tests += tally.tests;
-    total.failures += tally.failures;
-    total.errors += tally.errors;
-    total.skipped += tally.skipped;
-    total.ns += tally.ns;
+    finish_suite(suite, tally);
+  }
+  if (!file.budgets.empty()) {
+    pugi::xml_node suite = suites.append_child("testsuite");
+    set(suite, "name", "budgets");
+    const std::vector<std::string> workloads = budget_workloads(file);
+    Tally tally;
+    for (std::size_t i = 0; i < file.budgets.size(); ++i) add_budget(suite, file.budgets[i], workloads[i], tally);
+    finish_suite(suite, tally);
   }
   set_tally(suites, total);
   Text out;

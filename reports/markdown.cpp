@@ -1,5 +1,6 @@
 #include "reports/markdown.hpp"
 
+#include "reports/budgets.hpp"
 #include "reports/measurements.hpp"
 #include "reports/metrics.hpp"
 #include "reports/overview.hpp"
@@ -145,6 +146,38 @@ std::string notes_of(const Overview& overview) {
   return out.empty() ? out : out + "\n";
 }
 
+// Broken budgets in sight, the others folded. Each table takes at most a quarter of the room; the rest is counted.
+std::string budgets_of(const ResultFile& file) {
+  const std::vector<std::string> workloads = budget_workloads(file);
+  std::string seen, others;
+  std::size_t num_left_out = 0;
+  for (std::string* table : {&seen, &others}) {
+    append_row(*table, {"budget", "workload", "policy", "quantity", "found", "where"});
+    append_rule(*table, {false, false, false, false, false, false});
+  }
+  const std::size_t empty_bytes = seen.size();
+  for (std::size_t i = 0; i < file.budgets.size(); ++i) {
+    const BudgetLine& budget = file.budgets[i];
+    const bool broken = budget.verdict == "broken";
+    std::string& table = broken ? seen : others;
+    if (table.size() > max_markdown_bytes / 4) {
+      ++num_left_out;
+      continue;
+    }
+    const std::string word = broken                       ? marked("broken", Emphasis::failure)
+                             : budget.verdict == "passed" ? std::string("kept")
+                                                          : "not judged";
+    append_row(table, {word, markdown_name(workloads[i]), markdown_name(budget.policy),
+                       escaped(quantity_of(budget), max_name_width), escaped(finding_of(budget), max_note_width),
+                       markdown_name(fmt::format("{}:{}", budget.suite, budget.line))});
+  }
+  std::string out = fmt::format("### Budgets\n\n{}.\n\n", escaped(budget_summary(file), max_note_width));
+  if (seen.size() > empty_bytes) out += seen + "\n";
+  if (others.size() > empty_bytes) out += folded("Budgets that are kept or not judged", others);
+  if (num_left_out > 0) out += fmt::format("{} more are in the result file.\n\n", num_left_out);
+  return out;
+}
+
 std::string legend_and_provenance(const ResultFile& file) {
   std::string out;
   append_row(out, {"setting", "value"});
@@ -165,10 +198,11 @@ std::string markdown_name(std::string_view name) {
 }
 
 std::string write_markdown(const ResultFile& file) {
-  const Verdict verdict = verdict_of(file.results);
+  const Verdict verdict = verdict_of(file);
   const std::vector<std::string> labels = shortened_apart(workload_labels(file.results), max_name_width);
   std::string out = fmt::format(
       "**{}.**\n\n", marked(verdict.text, verdict.emphasis == Emphasis::best ? Emphasis::none : verdict.emphasis));
+  if (!file.budgets.empty()) out += budgets_of(file);
   std::size_t num_left_out = 0, num_unfolded = 0;
   for (const Group& group : groups_of(file.results)) {
     const Overview overview = overview_of(file.results, group, labels[group.results.front()], Units::human);

@@ -6,12 +6,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace kvreplay::reports {
-
-using Number = std::variant<std::monostate, Count, double>;  // monostate: not measured
 
 struct Measurement {
   std::string metric;  // name of metrics.hpp; counters and parts it does not know keep their own

@@ -1,5 +1,6 @@
 #include "reports/overview.hpp"
 
+#include "reports/budgets.hpp"
 #include "reports/metrics.hpp"
 #include "reports/statistics.hpp"
 #include "reports/text.hpp"
@@ -213,6 +214,14 @@ Verdict verdict_of(std::span<const RunResult> results) {
   }
   if (verified > 0) text += fmt::format("; outputs of {} equal those of a run without a cache", verified);
   return {incomplete > 0 ? Emphasis::warning : Emphasis::best, text};
+}
+
+Verdict verdict_of(const ResultFile& file) {
+  Verdict verdict = verdict_of(std::span<const RunResult>(file.results));
+  const BudgetTally tally = tally_of(file);
+  if (file.budgets.empty()) return verdict;
+  if (tally.broken > 0) return {Emphasis::failure, budget_summary(file) + "; " + verdict.text};
+  return {verdict.emphasis, verdict.text + "; " + budget_summary(file)};
 }
 
 }  // namespace kvreplay::reports

@@ -52,5 +52,7 @@ struct Verdict {
   std::string text;                    // one sentence
 };
 Verdict verdict_of(std::span<const RunResult> results);
+// The same with the budgets of a file; a broken one is a failure.
+Verdict verdict_of(const ResultFile& file);
 
 }  // namespace kvreplay::reports

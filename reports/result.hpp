@@ -7,11 +7,13 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace kvreplay::reports {
 
 using Count = std::int64_t;
+using Number = std::variant<std::monostate, Count, double>;  // monostate: not measured, not given
 
 // Name -> value, in the order of the metric table.
 using Counters = std::vector<std::pair<std::string, Count>>;
@@ -117,6 +119,7 @@ struct ModelIdentity {
 
 // One cell: a workload through a policy.
 struct RunResult {
+  std::string suite;  // path of the suite it belongs to; empty: none
   WorkloadIdentity workload;
   PolicyIdentity policy;
   ModelIdentity model;
@@ -134,9 +137,30 @@ struct Provenance {
       entries;  // ordered; kvreplay_commit, compiler, flags, cpu_model, ...
 };
 
+// A bound a suite sets on one number of one cell, and whether that keeps it (budgets.hpp). All bounds are inclusive.
+struct BudgetLine {
+  std::string suite;  // path of the file
+  int line = 0;       // in it
+  std::string workload_path, policy;
+  std::string metric;   // of the table of metrics
+  std::string over;     // the value is divided by this number of the same run; empty: not
+  std::string against;  // the value is divided by the same number of this policy; empty: not
+  Number least, most;
+  Number value;                        // absent where it is not defined
+  std::string verdict = "not_judged";  // passed broken not_judged
+  std::string reason;                  // why it is not judged, or broken without a value
+};
+
+// Part `index` of `count` of a run, from 1: every count-th of its cells.
+struct Shard {
+  Count index = 1, count = 1, num_cells = 0;
+};
+
 struct ResultFile {
   std::vector<std::pair<std::string, std::string>> config;  // resolved command line
   Provenance provenance;
+  std::optional<Shard> shard;
+  std::vector<BudgetLine> budgets;
   std::vector<RunResult> results;
 };
 

@@ -102,6 +102,44 @@ Json verification_json(const Verification& verification) {
           {"differing", verification.differing}};
 }
 
+Json count_or_number_json(const Number& number) {
+  if (const Count* count = std::get_if<Count>(&number)) return *count;
+  const double* real = std::get_if<double>(&number);
+  return number_json(real != nullptr ? std::optional(*real) : std::nullopt);
+}
+
+Json budget_json(const BudgetLine& budget) {
+  const auto name = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
+  return {{"suite", budget.suite},
+          {"line", budget.line},
+          {"workload", budget.workload_path},
+          {"policy", budget.policy},
+          {"metric", budget.metric},
+          {"over", name(budget.over)},
+          {"against", name(budget.against)},
+          {"min", count_or_number_json(budget.least)},
+          {"max", count_or_number_json(budget.most)},
+          {"value", count_or_number_json(budget.value)},
+          {"verdict", budget.verdict},
+          {"reason", name(budget.reason)}};
+}
+
+// Lines that only files of suites and of shards have.
+std::string suite_lines(const ResultFile& file) {
+  std::string text;
+  if (file.shard) {
+    const Json shard = {{"index", file.shard->index}, {"count", file.shard->count}, {"cells", file.shard->num_cells}};
+    text += fmt::format("\n \"shard\": {},", dumped(shard));
+  }
+  if (file.budgets.empty()) return text;
+  text += "\n \"budgets\": [";
+  for (std::size_t i = 0; i < file.budgets.size(); ++i) {
+    text += i == 0 ? "\n  " : ",\n  ";
+    text += dumped(budget_json(file.budgets[i]));
+  }
+  return text + "\n ],";
+}
+
 Json run_json(const RunResult& result) {
   Json counters = Json::object();
   for (const auto& [name, value] : result.counters) counters[name] = value;
@@ -111,26 +149,28 @@ Json run_json(const RunResult& result) {
   const std::optional<Latency> latency = pooled_latency(result);
   const WorkloadIdentity& workload = result.workload;
   const PolicyIdentity& policy = result.policy;
-  return {{"workload",
-           {{"id", workload.id}, {"path", workload.path}, {"sha256", workload.sha256}, {"title", workload.title}}},
-          {"policy", {{"name", policy.name}, {"spec", policy.spec}, {"options", pairs_json(policy.options)}}},
-          {"model", model_json(result.model)},
-          {"depth", result.depth},
-          {"outcome", outcome_json(result.outcome)},
-          {"counters", std::move(counters)},
-          {"latency", latency ? latency_json(*latency, tokens_per_second(result)) : Json()},
-          {"verification", result.verification ? verification_json(*result.verification) : Json()},
-          {"evaluation_fed", result.evaluation_fed},
-          {"repetitions", std::move(repetitions)},
-          {"timeline", std::move(timeline)}};
+  Json run = {{"workload",
+               {{"id", workload.id}, {"path", workload.path}, {"sha256", workload.sha256}, {"title", workload.title}}},
+              {"policy", {{"name", policy.name}, {"spec", policy.spec}, {"options", pairs_json(policy.options)}}},
+              {"model", model_json(result.model)},
+              {"depth", result.depth},
+              {"outcome", outcome_json(result.outcome)},
+              {"counters", std::move(counters)},
+              {"latency", latency ? latency_json(*latency, tokens_per_second(result)) : Json()},
+              {"verification", result.verification ? verification_json(*result.verification) : Json()},
+              {"evaluation_fed", result.evaluation_fed},
+              {"repetitions", std::move(repetitions)},
+              {"timeline", std::move(timeline)}};
+  if (!result.suite.empty()) run["suite"] = result.suite;
+  return run;
 }
 
 }  // namespace
 
 std::string write_result_json(const ResultFile& file) {
   std::string text =
-      fmt::format("{{\"schema\": \"{}\",\n \"config\": {},\n \"provenance\": {},\n \"results\": [", result_schema,
-                  dumped(pairs_json(file.config)), dumped(pairs_json(file.provenance.entries)));
+      fmt::format("{{\"schema\": \"{}\",\n \"config\": {},\n \"provenance\": {},{}\n \"results\": [", result_schema,
+                  dumped(pairs_json(file.config)), dumped(pairs_json(file.provenance.entries)), suite_lines(file));
   // One result at a time: the whole document as values would need many times its size.
   for (std::size_t i = 0; i < file.results.size(); ++i) {
     text += i == 0 ? "\n  " : ",\n  ";

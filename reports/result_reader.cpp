@@ -179,8 +179,34 @@ Sample read_sample(const JsonNode& node) {
   return sample;
 }
 
+BudgetLine read_budget(const JsonNode& node) {
+  BudgetLine budget;
+  budget.suite = node.member("suite").text();
+  budget.line = node.member("line").line_number();
+  budget.workload_path = node.member("workload").text();
+  budget.policy = node.member("policy").text();
+  budget.metric = node.member("metric").text();
+  budget.over = node.member("over").optional_text();
+  budget.against = node.member("against").optional_text();
+  budget.least = node.member("min").count_or_number();
+  budget.most = node.member("max").count_or_number();
+  budget.value = node.member("value").count_or_number();
+  budget.verdict = node.member("verdict").one_of({"passed", "broken", "not_judged"});
+  budget.reason = node.member("reason").optional_text();
+  return budget;
+}
+
+Shard read_shard(const JsonNode& node) {
+  Shard shard;
+  shard.count = node.member("count").integer(1);
+  shard.index = node.member("index").integer(1);
+  shard.num_cells = node.member("cells").integer(0);
+  return shard;
+}
+
 RunResult read_run(const JsonNode& node) {
   RunResult result;
+  if (const auto suite = node.later_member("suite")) result.suite = suite->text();
   const JsonNode workload = node.member("workload"), policy = node.member("policy");
   result.workload = {workload.member("id").text(), workload.member("title").text(), workload.member("path").text(),
                      workload.member("sha256").text()};
@@ -211,6 +237,10 @@ ResultFile read_result_json(std::string_view text, const std::string& name) {
   ResultFile file;
   file.config = root.member("config").pairs();
   file.provenance.entries = root.member("provenance").pairs();
+  if (const auto shard = root.later_member("shard")) file.shard = read_shard(*shard);
+  if (const auto budgets = root.later_member("budgets")) {
+    budgets->for_each_element([&](const JsonNode& budget) { file.budgets.push_back(read_budget(budget)); });
+  }
   root.member("results").for_each_element([&](const JsonNode& result) { file.results.push_back(read_run(result)); });
   return file;
 }

@@ -1,5 +1,6 @@
 #include "reports/terminal_table.hpp"
 
+#include "reports/budgets.hpp"
 #include "reports/text.hpp"
 #include "reports/text_table.hpp"
 
@@ -77,6 +78,42 @@ std::string legend_of(const std::vector<Overview>& overviews) {
   return legend;
 }
 
+// A line per budget that is kept by all its runs, and one per run that breaks it or where it could not be judged, each
+// beginning with a word that can be searched for.
+void append_budgets(std::string& out, const ResultFile& file, const TerminalStyle& style) {
+  if (file.budgets.empty()) return;
+  const std::vector<std::string> workloads = budget_workloads(file);
+  const auto line = [&](const char* word, Emphasis emphasis, const BudgetLine& budget, const std::string& what) {
+    out += painted(word, emphasis, style.color) + " ";
+    const std::string text = fmt::format("{} ({}:{})", what, budget.suite, budget.line);
+    out += wrapped(shortened(text, max_note_width),
+                   std::max<std::size_t>(style.columns, 40) - std::string_view(word).size() - 1);
+  };
+  out += "Budgets\n";
+  for (std::size_t first = 0, next = 0; first < file.budgets.size(); first = next) {
+    const BudgetLine& budget = file.budgets[first];
+    std::size_t num_kept = 0;
+    bool one_policy = true;
+    for (; next < file.budgets.size(); ++next) {
+      const BudgetLine& at = file.budgets[next];
+      if (at.suite != budget.suite || at.line != budget.line) break;
+      const std::string what =
+          fmt::format("{} / {}: {} {}", workloads[next], at.policy, quantity_of(at), finding_of(at));
+      one_policy = one_policy && at.policy == budget.policy;
+      if (at.verdict == "passed") ++num_kept;
+      if (at.verdict == "broken") line("BROKEN    ", Emphasis::failure, at, what);
+      if (at.verdict == "not_judged") line("not judged", Emphasis::warning, at, what);
+    }
+    if (num_kept == 0) continue;
+    const std::string runs = one_policy ? fmt::format("runs of {}", budget.policy) : std::string("runs");
+    line("kept      ", Emphasis::none, budget,
+         next - first == 1
+             ? fmt::format("{} / {}: {} {}", workloads[first], budget.policy, quantity_of(budget), finding_of(budget))
+             : fmt::format("{} of {} {}: {} {}", num_kept, next - first, runs, quantity_of(budget), bounds_of(budget)));
+  }
+  out += '\n';
+}
+
 }  // namespace
 
 std::string terminal_table(const ResultFile& file, const TerminalStyle& style) {
@@ -92,7 +129,8 @@ std::string terminal_table(const ResultFile& file, const TerminalStyle& style) {
     if (style.units == Units::human) out += wrapped("Exact numbers: -o FILE.csv or -o FILE.json.", style.columns);
     out += '\n';
   }
-  const Verdict verdict = verdict_of(file.results);
+  append_budgets(out, file, style);
+  const Verdict verdict = verdict_of(file);
   return out + painted(verdict.text, verdict.emphasis, style.color) + ".\n";
 }
 

@@ -181,6 +181,8 @@ if (page.workloads.length > 1) {
   document.getElementById("contents").append(element("ul", {}, ...page.workloads.map((workload, i) =>
     element("li", {}, element("a", { href: `#workload-${i}`, title: `${workload.label}: ${workload.setting}` }, name(workload))))));
 }
+const budgets = budgetsCard();
+if (budgets) document.getElementById("workloads").append(budgets);
 document.getElementById("workloads").append(...page.workloads.map(workloadSection));
 const meanings = new Map(page.workloads.flatMap((w) => w.columns).filter((c) => c.meaning).map((c) => [c.title, c.meaning]));
 document.getElementById("legend").append(...[...meanings].flatMap(([title, meaning]) => [element("dt", {}, title), element("dd", {}, meaning)]));

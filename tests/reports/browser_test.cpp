@@ -43,7 +43,7 @@ json seen(const std::string& page, const std::string& width, const std::string& 
 TEST_CASE("a browser shows the page without errors, at every width and in both themes") {
   if (!has_browser()) return;
   const tests::TemporaryFolder folder;
-  const ResultFile file = tests::example_file();
+  const ResultFile file = tests::suite_file();
   const std::string page = folder.file("page.html", write_html(file));
   const std::string scheme = GENERATE("light", "dark");
   const std::string width = scheme == "light" ? "360" : GENERATE("800", "1400");

@@ -1,5 +1,7 @@
 #include "tests/reports/examples.hpp"
 
+#include "reports/budgets.hpp"
+
 #include "reports/metrics.hpp"
 #include "reports/statistics.hpp"
 
@@ -143,6 +145,32 @@ ResultFile example_file() {
   hostile.policy.options = {{"capacity", "64"}, {"note", hostile_name()}};
   hostile.outcome.message = hostile_name();
   file.results = {verified, differing, incomplete_run("fewshot", "fixed:capacity=64"), hostile};
+  return file;
+}
+
+ResultFile suite_file() {
+  ResultFile file = example_file();
+  for (RunResult& run : file.results) run.suite = "suites/mine.yaml";
+  BudgetLine budget;
+  budget.suite = "suites/mine.yaml";
+  budget.line = 7;
+  budget.workload_path = "recorded/fewshot.yaml";
+  budget.policy = "crop";
+  budget.metric = "tokens_evaluated";
+  budget.most = Count{20};  // 20 are evaluated
+  file.budgets.push_back(budget);
+  budget.line = 8;
+  budget.over = "tokens_floor_single";  // 71
+  budget.most = 0.25;
+  file.budgets.push_back(budget);
+  budget.line = 9;
+  budget.policy = "discard";
+  file.budgets.push_back(budget);
+  budget.line = 10;
+  budget.workload_path = "recorded/" + hostile_name() + ".yaml";
+  budget.policy = hostile_name();
+  file.budgets.push_back(budget);
+  judge_budgets(file);
   return file;
 }
 

@@ -30,6 +30,9 @@ Sample blank_sample();
 // All of the above, a verification that failed, hostile names and odd provenance in one file.
 ResultFile example_file();
 
+// The example as a suite's: a kept and a broken budget, one not judged, and a broken one with hostile names.
+ResultFile suite_file();
+
 // Quotes, line breaks, markup, table and code marks, an escape sequence, invalid UTF-8, emoji, and 10,000 characters.
 std::string hostile_name();
 

@@ -54,8 +54,11 @@ TEST_CASE("written results are valid by the schema") {
   if (!tests::python_has("jsonschema", "python3-jsonschema")) return;
   ResultFile plan;
   plan.results = {tests::plan_run("w", "crop", 0)};
+  ResultFile shard = plan;
+  shard.shard = Shard{2, 3, 15};
   const auto verdicts =
-      validated({write_result_json(tests::example_file()), write_result_json({}), write_result_json(plan)});
+      validated({write_result_json(tests::example_file()), write_result_json({}), write_result_json(plan),
+                 write_result_json(tests::suite_file()), write_result_json(shard)});
   for (const std::string& verdict : verdicts) CHECK(verdict == "ok");
 }
 

@@ -3,12 +3,15 @@
 #include "cli/commands.hpp"
 #include "cli/errors.hpp"
 #include "cli/exit_codes.hpp"
+#include "policies/option_error.hpp"
 #include "reports/atomic_file.hpp"
 #include "reports/whole_file.hpp"
 #include "sim/cells.hpp"
 #include "sim/observed.hpp"
+#include "sim/suite.hpp"
 #include "workloads/expansion.hpp"
 #include "workloads/expect_writer.hpp"
+#include "workloads/suite.hpp"
 
 #include <fmt/format.h>
 
@@ -56,7 +59,24 @@ int check_observed(const std::string& path) {
   return worst;
 }
 
+// A suite with all its workloads, as `run` would take them.
+int check_suite(const std::string& path, bool write_expect) {
+  if (write_expect) throw policies::OptionError(path + ": is a suite; --write-expect fills in workload files");
+  const workloads::Suite suite = workloads::read_suite(path);
+  const sim::ExperimentSettings settings = sim::settings_of(suite, {}, {});
+  const std::size_t num_budgets = sim::budget_lines(suite, settings).size();
+  for (const std::string& workload : settings.workload_paths) {
+    const sim::LoadedWorkload loaded = sim::load_workload(workload, settings.model, false);
+    for (const policies::PolicySpec& policy : settings.policies) sim::check_policy(policy, loaded.model);
+  }
+  fmt::print("{}: ok, {} workloads through {} policies, {} cells, {} budgets on them\n", path,
+             settings.workload_paths.size(), settings.policies.size(),
+             settings.workload_paths.size() * settings.policies.size(), num_budgets);
+  return exit_ok;
+}
+
 int check_file(const std::string& path, bool write_expect) {
+  if (workloads::is_suite_file(path)) return check_suite(path, write_expect);
   if (write_expect) {
     reports::write_atomically(path, workloads::text_with_expect(reports::whole_file(path), path, sim::model_vocab));
   }
@@ -70,10 +90,11 @@ int check_file(const std::string& path, bool write_expect) {
 int check(const CheckTexts& texts) {
   int worst = exit_ok;
   for (const std::string& path : texts.files) {
-    worst = std::max(worst, guarded([&] {
-                       const int checked = check_file(path, texts.write_expect);
-                       return texts.observed ? std::max(checked, check_observed(path)) : checked;
-                     }));
+    worst = std::max(
+        worst, guarded([&] {
+          const int checked = check_file(path, texts.write_expect);
+          return texts.observed && !workloads::is_suite_file(path) ? std::max(checked, check_observed(path)) : checked;
+        }));
   }
   return worst;
 }
@@ -82,8 +103,8 @@ int check(const CheckTexts& texts) {
 
 void add_check(CLI::App& program, Command& chosen) {
   auto texts = std::make_shared<CheckTexts>();
-  CLI::App* command = program.add_subcommand("check", "Validate workload files");
-  command->add_option("FILE", texts->files, "Workload files")->required();
+  CLI::App* command = program.add_subcommand("check", "Validate workload and suite files");
+  command->add_option("FILE", texts->files, "Workload and suite files")->required();
   command->add_flag("--write-expect", texts->write_expect,
                     "Fill in the file's expect block (counts and bounds); the rest stays as it is");
   command->add_flag("--observed", texts->observed,

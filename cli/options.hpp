@@ -25,6 +25,8 @@ struct RunTexts {
   std::string dump_folder;
   bool dump_hidden = false, verify = false, yes = false;
   std::vector<std::string> fail_on;
+  std::string shard;
+  bool depth_given = false, repetitions_given = false;  // on the command line, where suites say it too
   TerminalOptions terminal;
 };
 

@@ -41,6 +41,8 @@ reports::ResultFile joined(const std::vector<std::string>& paths) {
       all = std::move(file);
       continue;
     }
+    std::move(file.budgets.begin(), file.budgets.end(), std::back_inserter(all.budgets));
+    all.shard.reset();
     add_missing(all.config, file.config);
     add_missing(all.provenance.entries, file.provenance.entries);
     std::move(file.results.begin(), file.results.end(), std::back_inserter(all.results));

@@ -2,6 +2,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
+#include "reports/budgets.hpp"
 
 #include <fmt/format.h>
 
@@ -48,7 +49,7 @@ void print_verdicts(const reports::ResultFile& results) {
 int exit_code_of(const reports::ResultFile& results, const std::vector<std::string>& fail_on) {
   if (interrupted) return exit_interrupted;
   const bool outcomes_count = std::find(fail_on.begin(), fail_on.end(), "outcome") != fail_on.end();
-  int code = exit_ok;
+  int code = reports::tally_of(results).broken > 0 ? exit_gate_failed : exit_ok;
   for (const reports::RunResult& result : results.results) {
     if (result.verification && (!result.verification->passed() || result.verification->evaluations_compared == 0))
       code = exit_gate_failed;

@@ -13,7 +13,8 @@ namespace kvreplay::cli {
 // One line per verified cell on stdout: equal, or where it differs first and whether the policy says so itself.
 void print_verdicts(const reports::ResultFile& results);
 
-// 130 for an interruption, 1 for a failed verification or, with `outcome` in `fail_on`, a run that did not complete.
+// 130 for an interruption, 1 for a failed verification, a broken budget or, with `outcome` in `fail_on`, a run that did
+// not complete.
 int exit_code_of(const reports::ResultFile& results, const std::vector<std::string>& fail_on);
 
 // The resolved command line, for the result file.

@@ -21,7 +21,7 @@ namespace {
 class Experiment {
  public:
   Experiment(const ExperimentSettings& settings, ExperimentObserver& observer)
-      : settings_(settings), observer_(observer), stacks_(settings.kernels) {}
+      : settings_(settings), observer_(observer), stacks_(settings.kernels), run_order_(settings.first_run) {}
 
   reports::ResultFile run();
 
@@ -33,6 +33,9 @@ class Experiment {
   void observe_outputs(std::size_t workload, std::size_t policy);
   ReplaySettings replay_settings() const;
   void warm_up(DecoderStack& stack);
+  bool wants(std::size_t workload, std::size_t policy) const {
+    return settings_.cells.holds(static_cast<Count>(workload * settings_.policies.size() + policy));
+  }
   bool interrupted() const { return settings_.interrupted != nullptr && settings_.interrupted->load(); }
   reports::RunResult& result_of(std::size_t workload, std::size_t policy) {
     return results_[workload * settings_.policies.size() + policy];
@@ -43,25 +46,30 @@ class Experiment {
   std::vector<LoadedWorkload> workloads_;
   std::vector<reports::RunResult> results_;
   StackKeeper stacks_;
-  Count run_order_ = 0;
-  Count num_cells_ = 0;
+  Count run_order_;
+  Count num_begun_ = 0, num_cells_ = 0;
 };
 
 reports::ResultFile Experiment::run() {
   omp_set_num_threads(settings_.threads);
   load();
   const bool observes = settings_.verify || !settings_.dump_folder.empty();
-  num_cells_ = static_cast<Count>(results_.size()) * (settings_.repetitions + (observes ? 1 : 0));
+  for (std::size_t cell = 0; cell < results_.size(); ++cell) {
+    if (wants(0, cell)) num_cells_ += settings_.repetitions + (observes ? 1 : 0);
+  }
   if (settings_.depth == Depth::compute) guard_against_long_runs();
   for (Count repetition = 0; repetition < settings_.repetitions && !interrupted(); ++repetition) repeat(repetition);
   for (std::size_t workload = 0; observes && workload < workloads_.size(); ++workload) {
     for (std::size_t policy = 0; policy < settings_.policies.size() && !interrupted(); ++policy) {
-      observe_outputs(workload, policy);
+      if (wants(workload, policy)) observe_outputs(workload, policy);
     }
   }
-  // A cell that an interruption kept from starting has counted nothing and is left out.
+  // A cell of another part, or that an interruption kept from starting, has counted nothing and is left out.
   std::erase_if(results_, [](const reports::RunResult& result) { return result.counters.empty(); });
-  return {.config = {}, .provenance = provenance(settings_.threads), .results = std::move(results_)};
+  reports::ResultFile file;
+  file.provenance = provenance(settings_.threads);
+  file.results = std::move(results_);
+  return file;
 }
 
 void Experiment::load() {
@@ -87,7 +95,8 @@ void Experiment::guard_against_long_runs() {
   ReplaySettings plan = replay_settings();
   plan.depth = Depth::plan;
   plan.progress = {};
-  for (const LoadedWorkload& loaded : workloads_) {
+  for (std::size_t workload = 0; workload < workloads_.size(); ++workload) {
+    const LoadedWorkload& loaded = workloads_[workload];
     double cold_seconds = 0;
     if (settings_.verify) {
       // One cold pass a leaf is at most one pass over every requested token; usually far less.
@@ -95,8 +104,10 @@ void Experiment::guard_against_long_runs() {
                 0};
       cold_seconds = static_cast<double>(loaded.facts.leaves) * expected_seconds(work, speed);
     }
-    for (const policies::PolicySpec& policy : settings_.policies) {
-      const ReplayRecord record = replay(loaded.workload, loaded.facts, loaded.model, policy, nullptr, plan);
+    for (std::size_t policy = 0; policy < settings_.policies.size(); ++policy) {
+      if (!wants(workload, policy)) continue;
+      const ReplayRecord record =
+          replay(loaded.workload, loaded.facts, loaded.model, settings_.policies[policy], nullptr, plan);
       const double once = expected_seconds(work_of(loaded.model, record.counters), speed);
       const bool observes = settings_.verify || !settings_.dump_folder.empty();
       seconds += once * static_cast<double>(settings_.repetitions + (observes ? 1 : 0));
@@ -129,7 +140,9 @@ void Experiment::repeat(Count repetition) {
   const std::size_t num_policies = settings_.policies.size();
   for (std::size_t workload = 0; workload < workloads_.size(); ++workload) {
     for (std::size_t i = 0; i < num_policies && !interrupted(); ++i) {
-      replay_cell(workload, (i + static_cast<std::size_t>(repetition)) % num_policies, repetition);
+      const std::size_t policy = (i + static_cast<std::size_t>(repetition)) % num_policies;
+      if (wants(workload, policy)) replay_cell(workload, policy, repetition);
+      ++run_order_;
     }
   }
 }
@@ -142,7 +155,7 @@ void Experiment::replay_cell(std::size_t workload, std::size_t policy, Count rep
     warm_up(*stack);
   }
   reports::RunResult& result = result_of(workload, policy);
-  observer_.begin(run_order_ + 1, num_cells_,
+  observer_.begin(++num_begun_, num_cells_,
                   fmt::format("{} through {}", loaded.workload.meta.id, settings_.policies[policy].text),
                   loaded.facts.evaluations);
   Timeline timeline(loaded.facts.evaluations);
@@ -155,7 +168,7 @@ void Experiment::replay_cell(std::size_t workload, std::size_t policy, Count rep
   reports::ProcessUse use = meter.finish();
   if (stack != nullptr) use.workspace_bytes = stack->workspace_bytes();
   const std::size_t repetitions_before = result.repetitions.size();
-  add_repetition(result, record, repetition, run_order_++, settings_.depth);
+  add_repetition(result, record, repetition, run_order_, settings_.depth);
   if (settings_.depth != Depth::plan && result.repetitions.size() > repetitions_before) {
     result.repetitions.back().process = use;
   }
@@ -174,7 +187,7 @@ void Experiment::observe_outputs(std::size_t workload, std::size_t policy) {
   const LoadedWorkload& loaded = workloads_[workload];
   DecoderStack& stack = stacks_.stack_for(loaded.model);
   reports::RunResult& result = result_of(workload, policy);
-  observer_.begin(++run_order_, num_cells_,
+  observer_.begin(++num_begun_, num_cells_,
                   fmt::format("{} through {}, outputs", loaded.workload.meta.id, settings_.policies[policy].text),
                   loaded.facts.evaluations);
   std::vector<ReplayListener*> listeners;

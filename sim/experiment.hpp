@@ -13,6 +13,13 @@
 
 namespace kvreplay::sim {
 
+// A part of the cells: those whose ordinal leaves the remainder `index` when divided by `count`.
+struct CellSubset {
+  Count index = 0, count = 1;
+  Count first_cell = 0;  // ordinal of this experiment's first cell, where it is one of several
+  bool holds(Count cell) const { return (first_cell + cell) % count == index; }
+};
+
 struct ExperimentSettings {
   std::vector<std::string> workload_paths;
   std::vector<policies::PolicySpec> policies;
@@ -32,6 +39,8 @@ struct ExperimentSettings {
   bool accept_long_run = false;
   std::string dump_folder;  // empty: no dump
   bool dump_hidden = false;
+  CellSubset cells;
+  Count first_run = 0;  // run_order of its first run, where it is one of several
   const std::atomic<bool>* interrupted = nullptr;
 };
 
@@ -61,9 +70,10 @@ inline constexpr double long_run_seconds = 30 * 60;
 // "40 seconds", "35 minutes", "5.5 days".
 std::string duration_text(double seconds);
 
-// Runs everything. Order: repetition, then workload, then policy, the policies rotated by one each repetition. Throws
-// InputError and OptionError before anything is run, RunTooLong, and what DecoderStack throws. An interruption gives
-// what was done so far, its last cell with outcome `interrupted`.
+// Runs every cell of `cells`, workload by workload and policy by policy. Order: repetition, then workload, then policy,
+// the policies rotated by one each repetition; cells left out keep their place in `run_order`. Throws InputError and
+// OptionError before anything is run, RunTooLong, and what DecoderStack throws. An interruption gives what was done so
+// far, its last cell with outcome `interrupted`.
 reports::ResultFile run_experiment(const ExperimentSettings& settings, ExperimentObserver& observer);
 
 }  // namespace kvreplay::sim

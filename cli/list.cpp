@@ -31,12 +31,17 @@ void list_models() {
 
 void list_workloads() {
   const std::filesystem::path models = std::filesystem::path(sim::shipped_model_folder("tiny-gemma2")).parent_path();
-  const std::filesystem::path folder = models.parent_path() / "recorded";
   std::error_code error;
   std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".yaml") paths.push_back(entry.path().string());
+  const auto add = [&paths](const std::filesystem::path& path) {
+    if (path.extension() == ".yaml") paths.push_back(path.string());
+  };
+  for (const std::string folder : {"recorded", "constructed"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(models.parent_path() / folder, error)) {
+      add(entry.path());
+    }
   }
+  for (const auto& entry : std::filesystem::directory_iterator(models.parent_path(), error)) add(entry.path());
   std::sort(paths.begin(), paths.end());
   for (const std::string& path : paths) fmt::print("{}\n", path);
 }

@@ -21,6 +21,7 @@ void add_explain(CLI::App& program, Command& chosen);
 void add_verify(CLI::App& program, Command& chosen);
 void add_check(CLI::App& program, Command& chosen);
 void add_report(CLI::App& program, Command& chosen);
+void add_merge(CLI::App& program, Command& chosen);
 void add_import(CLI::App& program, Command& chosen);
 void add_list(CLI::App& program, Command& chosen);
 

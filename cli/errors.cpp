@@ -6,6 +6,7 @@
 #include "reports/atomic_file.hpp"
 #include "reports/engine_log.hpp"
 #include "reports/formats.hpp"
+#include "reports/merge.hpp"
 #include "reports/result_json.hpp"
 #include "reports/whole_file.hpp"
 #include "sim/experiment.hpp"
@@ -89,6 +90,10 @@ int guarded(const std::function<int()>& command) {
     return fail(exit_input, error.what());
   } catch (const reports::ResultError& error) {
     return fail(exit_input, error.what());
+  } catch (const reports::MergeError& error) {
+    return fail(exit_input, error.what());
+  } catch (const reports::MixedResults& error) {
+    return fail(exit_not_comparable, error.what());
   } catch (const std::system_error& error) {
     return fail(exit_failure, error.what());
   } catch (const reports::FileError& error) {

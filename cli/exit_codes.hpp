@@ -4,10 +4,11 @@
 namespace kvreplay::cli {
 
 enum ExitCode : int {
-  exit_ok = 0,           // ran; nothing failed
-  exit_gate_failed = 1,  // a verification, a comparison with a log or an asked-for outcome failed
-  exit_input = 2,        // usage or input error
-  exit_failure = 3,      // run-time failure: I/O, memory, broken invariant
+  exit_ok = 0,              // ran; nothing failed
+  exit_gate_failed = 1,     // a verification, a budget, a comparison with a log or an asked-for outcome failed
+  exit_input = 2,           // usage or input error
+  exit_failure = 3,         // run-time failure: I/O, memory, broken invariant
+  exit_not_comparable = 4,  // results of different runs, or none to compare with
   exit_interrupted = 130,
 };
 

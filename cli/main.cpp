@@ -111,14 +111,15 @@ int run_program(int argc, char* argv[]) {
   program.set_version_flag("--version", [] { return sim::version_text(); });
   program.require_subcommand(1);
   program.footer(
-      "Exit codes: 0 ran; 1 a verification or comparison failed; 2 usage or input error;\n"
-      "3 run-time failure; 130 interrupted.");
+      "Exit codes: 0 ran; 1 a verification, budget or comparison failed; 2 usage or input error;\n"
+      "3 run-time failure; 4 results that are not comparable; 130 interrupted.");
   Command chosen;
   add_run(program, chosen);
   add_explain(program, chosen);
   add_verify(program, chosen);
   add_check(program, chosen);
   add_report(program, chosen);
+  add_merge(program, chosen);
   add_import(program, chosen);
   add_list(program, chosen);
   if (argc <= 1) {

@@ -41,8 +41,11 @@ reports::ResultFile joined(const std::vector<std::string>& paths) {
       all = std::move(file);
       continue;
     }
+    if (file.shard || all.shard) {
+      throw policies::OptionError(
+          fmt::format("{}: is one of several files and a shard is among them; 'kvreplay merge' joins shards", path));
+    }
     std::move(file.budgets.begin(), file.budgets.end(), std::back_inserter(all.budgets));
-    all.shard.reset();
     add_missing(all.config, file.config);
     add_missing(all.provenance.entries, file.provenance.entries);
     std::move(file.results.begin(), file.results.end(), std::back_inserter(all.results));

@@ -1,5 +1,7 @@
 #include "reports/formats.hpp"
 
+#include "reports/bencher.hpp"
+#include "reports/github_action.hpp"
 #include "reports/google_benchmark.hpp"
 #include "reports/html.hpp"
 #include "reports/junit.hpp"
@@ -27,6 +29,9 @@ constexpr std::array formats{
     Format{"junit", ".junit.xml", "JUnit XML for CI servers: outcome and verification of every run", write_junit},
     Format{"perfetto", ".trace.json", "trace for ui.perfetto.dev and chrome://tracing: evaluations, memory",
            write_perfetto},
+    Format{"github-action-benchmark", ".action.json", "list for github-action-benchmark, customSmallerIsBetter",
+           write_github_action},
+    Format{"bencher", ".bencher.json", "Bencher Metric Format, for bencher.dev", write_bencher},
 };
 
 std::string lower_case(std::string_view text) {

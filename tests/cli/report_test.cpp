@@ -32,7 +32,8 @@ std::string result_of(const ScratchFolder& scratch, const std::string& name) {
 TEST_CASE("report writes what run would have written") {
   const ScratchFolder scratch;
   const std::string result = result_of(scratch, "json_w64");
-  for (const std::string end : {"json", "md", "csv", "gbench.json", "html", "junit.xml", "trace.json"}) {
+  for (const std::string end :
+       {"json", "md", "csv", "gbench.json", "html", "junit.xml", "trace.json", "action.json", "bencher.json"}) {
     INFO(end);
     const std::string again = scratch.path("again." + end);
     CHECK(kvreplay("report " + result + " -o " + again).exit_code == 0);

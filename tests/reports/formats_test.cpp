@@ -15,6 +15,8 @@ TEST_CASE("the end of the name picks the format, the longest that fits") {
   CHECK(format_for_path("a.trace.json").name == "perfetto");
   CHECK(format_for_path("a.junit.xml").name == "junit");
   CHECK(format_for_path("a.html").name == "html");
+  CHECK(format_for_path("a.action.json").name == "github-action-benchmark");
+  CHECK(format_for_path("a.bencher.json").name == "bencher");
   CHECK(format_for_path("gbench.json").name == "json");
 }
 
@@ -25,7 +27,9 @@ TEST_CASE("an unknown end is refused with those there are") {
   }
   CHECK_THROWS_WITH(
       format_for_path("a.txt"),
-      Catch::Contains("a.txt") && Catch::Contains(".json, .md, .csv, .gbench.json, .html, .junit.xml, .trace.json"));
+      Catch::Contains("a.txt") &&
+          Catch::Contains(
+              ".json, .md, .csv, .gbench.json, .html, .junit.xml, .trace.json, .action.json, .bencher.json"));
 }
 
 TEST_CASE("every format is found by its name and writes a file without runs") {

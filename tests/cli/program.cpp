@@ -15,14 +15,16 @@ std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-Finished kvreplay(const std::string& arguments, const std::string& prefix) {
+Finished shell(const std::string& command) {
   const ScratchFolder scratch;
   const std::string out = scratch.path("out"), err = scratch.path("err");
-  const std::string command =
-      prefix + " '" KVREPLAY_PROGRAM "' " + arguments + " >'" + out + "' 2>'" + err + "' </dev/null";
-  const int status = std::system(command.c_str());
+  const int status = std::system((command + " >'" + out + "' 2>'" + err + "' </dev/null").c_str());
   if (status == -1) throw std::runtime_error("cannot start a shell");
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), content_of(out), content_of(err)};
+}
+
+Finished kvreplay(const std::string& arguments, const std::string& prefix) {
+  return shell(prefix + " '" KVREPLAY_PROGRAM "' " + arguments);
 }
 
 ScratchFolder::ScratchFolder() {

@@ -14,6 +14,9 @@ struct Finished {
 // `arguments` are a shell's; stdin is empty. `prefix` goes before the program (an environment, ulimit ...).
 Finished kvreplay(const std::string& arguments, const std::string& prefix = "");
 
+// Runs a whole command line of a shell.
+Finished shell(const std::string& command);
+
 // A folder that is removed with its content.
 class ScratchFolder {
  public:

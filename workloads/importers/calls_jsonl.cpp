@@ -1,41 +1,42 @@
-// calls-jsonl: the raw stream of a recorder, one `call {keep, feed}` per evaluation of an engine, in one of two forms:
+// calls-jsonl: the raw stream of a recorder, one call {keep, feed} per evaluation of an engine, in one of two forms:
 //
-//   {"id": "x", "prompt_tokens": [...], "calls": [{"keep": 0, "feed": [...]}, ...]}   a line is a whole sequence; the
-//   first
-//       call feeds behind the prompt, which may be left out
-//   {"sequence": "main", "keep": 19, "feed": [53]}                                     a line is one call; sequences
-//   may
-//       take turns, without a name it is main
+//   {"id": "x", "prompt_tokens": [...], "calls": [{"keep": 0, "feed": [...]}, ...]}
+//       a line is a whole sequence; the first call feeds behind the prompt, which may be left out
+//   {"sequence": "main", "keep": 19, "feed": [53]}
+//       a line is one call; sequences may take turns, without a name it is main
 //
 // keep: how much of the sequence's last list stays; feed: the ids behind it; optional len (keep + feed) and rewind
-// (what the call dropped) are checked, `"logits": "all"` wants a row for every token fed. Calls are folded: an
-// evaluation whose successor keeps everything and adds ids becomes decode (its first id, taken as the sampled one) and
-// append (the others). No list evaluated changes by that, nor their order.
+// (what the call dropped) are checked, "logits": "all" wants a row for every token fed. "drafts": k says that the last
+// k ids are guesses with a row of logits each, of which the sequence's next call keeps the accepted ones. Files of
+// calls may also have
+//
+//   {"format": "kv-calls/1", "recorder": {name, version}, "engine", "content", tokenizer, model, title, recorded}
+//       before the first call: what engine this was
+//   {"fork": {"from": "a", "as": "b"}}, {"end": "a"}
+//       a copy of a sequence's list; a sequence that is over
+//   "observed": {fed, bytes_after, new_storage, ...} in a call: what the engine did (recording.hpp)
+//
+// Calls are folded (call_folder.hpp). No list evaluated changes by that, nor their order.
 #include "workloads/fields.hpp"
+#include "workloads/importers/call_folder.hpp"
 #include "workloads/importers/json_row.hpp"
+#include "workloads/importers/recording.hpp"
 #include "workloads/importers/rules.hpp"
 #include "workloads/importers/trace_rows.hpp"
 #include "workloads/importers/workload_draft.hpp"
 #include "workloads/yaml/source_text.hpp"
 
 #include <map>
-#include <span>
 
 namespace kvreplay::workloads::importers {
 namespace {
 
 constexpr Count max_id = 2147483645;
 
-struct RawCall {
-  Count keep = 0;
-  std::vector<Count> feed;
-  bool all_logits = false;
-};
-
-Tokens literal(std::span<const Count> ids) {
-  Tokens tokens;
-  for (const Count id : ids) tokens.add(std::to_string(id), 1);
-  return tokens;
+std::string name_of(const JsonRow& row, const char* key) {
+  std::string name = row.text(key);
+  if (!is_name(name)) throw row.fault(key, "expected a name of letters, digits and _, found " + yaml::shown(name));
+  return name;
 }
 
 // `length`: of the sequence's last list; becomes the length this call evaluates. Behind a prompt nothing is kept yet,
@@ -63,82 +64,45 @@ RawCall read_call(const JsonRow& row, Count& length, bool behind_prompt) {
     if (rows != "all" && rows != "last") throw row.fault("logits", "expected all or last");
     if (call.all_logits && call.feed.empty()) throw row.fault("logits", "all rows of a call that feeds nothing");
   }
+  if (row.has("drafts")) call.drafts = row.whole("drafts", 0, static_cast<Count>(call.feed.size()));
   return call;
 }
-
-// Writes calls of the current sequence, always one evaluation behind.
-class Folder {
- public:
-  explicit Folder(WorkloadDraft& draft) : draft_(draft) {}
-
-  void begin(std::span<const Count> prompt) {
-    length_ = static_cast<Count>(prompt.size());
-    saw(prompt);
-    if (!prompt.empty()) draft_.append(literal(prompt));
-  }
-  // The sequence had `length` tokens when it was left.
-  void resume(Count length) { length_ = length; }
-
-  void add(const RawCall& call) {
-    saw(call.feed);
-    std::span<const Count> forced = call.feed;
-    if (waiting_ && !waiting_all_ && call.keep == length_ && !forced.empty()) {
-      run_.add(std::to_string(forced.front()), 1);
-      forced = forced.subspan(1);
-      if (!forced.empty()) write_run();
-    } else {
-      flush();
-      if (call.keep < length_) draft_.rewind_to(call.keep);
-    }
-    if (!forced.empty()) draft_.append(literal(forced));
-    length_ = call.keep + static_cast<Count>(call.feed.size());
-    waiting_ = true;
-    waiting_all_ = call.all_logits;
-  }
-
-  // Writes what is still held back.
-  void flush() {
-    write_run();
-    if (waiting_) draft_.eval(waiting_all_);
-    waiting_ = false;
-  }
-
- private:
-  void write_run() {
-    if (run_.count > 0) draft_.decode(run_);
-    run_ = {};
-  }
-  void saw(std::span<const Count> ids) {
-    for (const Count id : ids) draft_.saw_id(id);
-  }
-
-  WorkloadDraft& draft_;
-  Tokens run_;  // ids of evaluations that are not written yet
-  Count length_ = 0;
-  bool waiting_ = false, waiting_all_ = false;  // an evaluation is not written yet, and what it wants
-};
 
 class CallsImport {
  public:
   CallsImport(TraceRows& rows, WorkloadDraft& draft) : rows_(rows), draft_(draft), folder_(draft) {}
 
+  // Whether the line is a call or a sequence of them.
   bool take(const TraceLine& line) {
     draft_.set_line(line.number);
     const JsonRow row(line, rows_.path());
+    if (row.has("format")) {
+      if (any_ || recording_.has_header()) throw row.fault("format", "the header of a recording must be its first row");
+      recording_.read_header(row);
+      return false;
+    }
     const bool whole = row.has("calls");
-    if (num_taken_ > 0 && whole != whole_sequences_) {
+    if (any_ && whole != whole_sequences_) {
       throw row.fault("", "rows of one call and rows of a whole sequence in one file");
     }
     if (whole) {
       take_sequence(row);
+    } else if (row.has("fork")) {
+      take_fork(row);
+    } else if (row.has("end")) {
+      take_end(row);
     } else {
       take_call(row);
     }
     whole_sequences_ = whole;
-    ++num_taken_;
-    return true;
+    any_ = true;
+    return whole || row.has("feed");
   }
-  void finish() { folder_.flush(); }
+
+  void finish() {
+    folder_.finish();
+    recording_.describe(draft_);
+  }
 
  private:
   void take_sequence(const JsonRow& row) {
@@ -158,7 +122,8 @@ class CallsImport {
     if (calls.empty()) throw row.fault("calls", "no call at all");
 
     if (!id.empty()) ids_.emplace(id, row.line());
-    const std::string name = "r" + std::to_string(num_taken_);
+    const std::string name = "r" + std::to_string(num_sequences_++);
+    if (num_sequences_ > 1) recording_.saw_another_sequence();
     draft_.new_sequence(name, std::nullopt);
     folder_.begin(prompt);
     for (const RawCall& call : calls) folder_.add(call);
@@ -167,34 +132,70 @@ class CallsImport {
   }
 
   void take_call(const JsonRow& row) {
-    const std::string name = row.has("sequence") ? row.text("sequence") : "main";
-    if (!is_name(name))
-      throw row.fault("sequence", "expected a name of letters, digits and _, found " + yaml::shown(name));
+    const std::string name = row.has("sequence") ? name_of(row, "sequence") : "main";
     const auto known = lengths_.find(name);
-    Count length = known == lengths_.end() ? 0 : known->second;
+    if (ended_.contains(name)) throw row.fault("sequence", yaml::shown(name) + " has ended");
+    const Count before = known == lengths_.end() ? 0 : known->second;
+    Count length = before;
     const RawCall call = read_call(row, length, false);
-    if (name != current_) {
-      folder_.flush();
-      if (known == lengths_.end()) {
-        draft_.new_sequence(name, std::nullopt);
-        folder_.begin({});
-      } else {
-        draft_.switch_to(name);
-        folder_.resume(known->second);
+    for (const Count id : call.feed) {
+      if (recording_.vocab() && id >= *recording_.vocab()) {
+        throw row.fault("feed", "id " + std::to_string(id) + " is not below the header's vocabulary of " +
+                                    std::to_string(*recording_.vocab()));
       }
-      current_ = name;
     }
+    recording_.see_call(row, call, length);
+    if (name != current_) make_current(name, known != lengths_.end(), before);
     folder_.add(call);
     lengths_[name] = length;
   }
 
+  void make_current(const std::string& name, bool known, Count length) {
+    folder_.flush();
+    if (known) {
+      draft_.switch_to(name);
+      folder_.resume(length);
+    } else {
+      draft_.new_sequence(name, std::nullopt);
+      folder_.begin({});
+      if (num_sequences_++ > 0) recording_.saw_another_sequence();
+    }
+    current_ = name;
+  }
+
+  void take_fork(const JsonRow& row) {
+    const JsonRow fork(row.object("fork"), row, "fork");
+    const std::string from = name_of(fork, "from"), as = name_of(fork, "as");
+    const auto source = lengths_.find(from);
+    if (source == lengths_.end()) throw fork.fault("from", "there is no sequence " + yaml::shown(from));
+    if (lengths_.contains(as) || ended_.contains(as)) {
+      throw fork.fault("as", "a sequence " + yaml::shown(as) + " has been before");
+    }
+    folder_.flush();
+    draft_.fork(from, as);
+    lengths_[as] = source->second;
+    recording_.saw_another_sequence();
+  }
+
+  void take_end(const JsonRow& row) {
+    const std::string name = name_of(row, "end");
+    if (!lengths_.contains(name)) throw row.fault("end", "there is no sequence " + yaml::shown(name));
+    folder_.flush();
+    draft_.end(name);
+    lengths_.erase(name);
+    ended_.insert(name);
+    current_.clear();  // after an end no sequence is current, whichever it was
+  }
+
   TraceRows& rows_;
   WorkloadDraft& draft_;
-  Folder folder_;
-  Count num_taken_ = 0;
-  bool whole_sequences_ = false;
+  CallFolder folder_;
+  Recording recording_;
+  Count num_sequences_ = 0;
+  bool any_ = false, whole_sequences_ = false;
   std::map<std::string, int> ids_;        // line of each id
-  std::map<std::string, Count> lengths_;  // of each sequence's last list
+  std::map<std::string, Count> lengths_;  // of the last list of each sequence that has not ended
+  std::set<std::string> ended_;
   std::string current_;
 };
 

@@ -131,6 +131,12 @@ const json& JsonRow::list(const char* key) const {
   return given;
 }
 
+const json& JsonRow::object(const char* key) const {
+  const json& given = value(key);
+  if (!given.is_object()) throw fault(key, "expected an object" + found_text(given));
+  return given;
+}
+
 std::vector<Count> JsonRow::wholes(const char* key, Count most) const {
   std::vector<Count> wholes;
   const json& given = list(key);

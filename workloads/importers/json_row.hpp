@@ -34,6 +34,9 @@ class JsonRow {
   // A list of whole numbers in [0, most].
   std::vector<Count> wholes(const char* key, Count most) const;
   const nlohmann::json& list(const char* key) const;
+  // The object of a key, for a JsonRow of its own; and this very object.
+  const nlohmann::json& object(const char* key) const;
+  const nlohmann::json& object() const { return *object_; }
 
   // An InputError at this row; `key` may be empty.
   InputError fault(std::string_view key, const std::string& problem) const;

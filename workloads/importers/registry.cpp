@@ -1,5 +1,6 @@
 #include "workloads/importers/registry.hpp"
 
+#include "workloads/expect_writer.hpp"
 #include "workloads/importers/rules.hpp"
 #include "workloads/importers/trace_rows.hpp"
 #include "workloads/importers/workload_draft.hpp"
@@ -67,7 +68,9 @@ Imported import_trace(const Importer& importer, const std::string& path, const I
   }
   WorkloadDraft::Header header;
   header.id = options.id.empty() ? std::filesystem::path(path).stem().string() : options.id;
-  header.title = options.title.empty() ? std::string(importer.name) + " trace " + file_name(path) : options.title;
+  header.title = !options.title.empty()           ? options.title
+                 : draft.recorded_title().empty() ? std::string(importer.name) + " trace " + file_name(path)
+                                                  : draft.recorded_title();
   header.recorder = "kvreplay-import-" + std::string(importer.name);
   header.source_path = file_name(path);
   header.source_sha256 = rows.sha256();
@@ -77,6 +80,7 @@ Imported import_trace(const Importer& importer, const std::string& path, const I
   header.notes = draft.explanation() + options_text(options) + notes_text(imported);
   imported.text = draft.text(header);
   (void)read_workload_text(imported.text, path + ", as imported");
+  if (draft.is_recorded()) imported.text = text_with_expect(imported.text, path + ", as imported");
   return imported;
 }
 

@@ -70,6 +70,11 @@ void WorkloadDraft::add_stream(const std::string& name, std::uint64_t seed, bool
   streams_ += "  " + name + ": {seed: " + std::to_string(seed) + (indexed ? ", indexed: true}\n" : "}\n");
 }
 
+void WorkloadDraft::add_literal_stream(const std::string& name, const Tokens& ids) {
+  streams_ += "  " + name + ": {ids: \"" + ids.text + "\"}\n";
+  if (streams_.size() + events_.size() > yaml::max_file_bytes - header_bytes) fail_limit("over 16 MiB of text");
+}
+
 void WorkloadDraft::new_sequence(const std::string& name, std::optional<double> at_ms) {
   add_event(at_ms ? "new: {as: " + name + ", at_ms: " + number_text(*at_ms) + "}" : "new: " + name, 0);
 }
@@ -86,6 +91,10 @@ void WorkloadDraft::rewind_to(Count length) { add_event("rewind: {to: " + std::t
 
 void WorkloadDraft::switch_to(const std::string& name) { add_event("switch: " + name, 0); }
 
+void WorkloadDraft::fork(const std::string& from, const std::string& as) {
+  add_event("fork: {from: " + from + ", as: " + as + "}", 0);
+}
+
 void WorkloadDraft::wait(double ms) { add_event("wait: " + number_text(ms), 0); }
 
 void WorkloadDraft::end(const std::string& name) { add_event("end: " + name, 0); }
@@ -99,23 +108,40 @@ void WorkloadDraft::verify(Count k, const std::string& accepted, const std::stri
   add_event(event + ", accepts: \"" + counts + "\"}", (k + 1) * static_cast<Count>(accepts.size()));
 }
 
-std::string WorkloadDraft::text(const Header& header) const {
-  std::string text = "format: kv-workload/1\nmeta:\n";
-  text += "  id: " + quoted(header.id) + "\n";
+std::string WorkloadDraft::meta_text(const Header& header) const {
+  const auto or_else = [](const std::string& recorded, const std::string& otherwise) {
+    return recorded.empty() ? otherwise : recorded;
+  };
+  std::string text = "  id: " + quoted(header.id) + "\n";
   text += "  title: " + quoted(header.title) + "\n";
-  text += "  recorder: {name: " + header.recorder + ", version: \"1\"}\n";
+  text += "  recorder: " + or_else(recorded_.recorder, "{name: " + header.recorder + ", version: \"1\"}") + "\n";
   text += "  source: {path: " + quoted(header.source_path) + ", sha256: " + header.source_sha256 +
           ", item: " + quoted(header.source_item) + "}\n";
   text += "  licence: " + quoted(header.licence) + "\n";
-  text += "  content: " + header.content + "\n";
-  text += "  notes: " + quoted(header.notes) + "\n";
-  text += "tokenizer: {name: " + std::string(header.content == "exact-ids" ? "recorded" : "synthetic") +
-          ", vocab: " + std::to_string(vocab_) + "}\n";
-  text += "model: {profile: gemma2-2b, dtype: bf16, seed: 1";
-  if (vocab_ > gemma2_vocab) text += ", vocab_size: " + std::to_string(vocab_);
-  text += "}\n";
+  if (!recorded_.recorded.empty()) text += "  recorded: " + quoted(recorded_.recorded) + "\n";
+  text += "  content: " + or_else(recorded_.content, header.content) + "\n";
+  return text + "  notes: " + quoted(header.notes) + "\n";
+}
+
+std::string WorkloadDraft::text(const Header& header) const {
+  std::string text = "format: kv-workload/1\nmeta:\n" + meta_text(header) + "tokenizer: ";
+  text += recorded_.tokenizer.empty()
+              ? "{name: " + std::string(header.content == "exact-ids" ? "recorded" : "synthetic") +
+                    ", vocab: " + std::to_string(vocab_) + "}"
+              : recorded_.tokenizer;
+  text += "\nmodel: ";
+  if (recorded_.model.empty()) {
+    text += "{profile: gemma2-2b, dtype: bf16, seed: 1";
+    if (vocab_ > gemma2_vocab) text += ", vocab_size: " + std::to_string(vocab_);
+    text += "}";
+  } else {
+    text += recorded_.model;
+  }
+  text += "\n";
   if (!streams_.empty()) text += "streams:\n" + streams_;
-  return text + "events:\n" + events_;
+  text += "events:\n" + events_;
+  if (!recorded_.observed.empty()) text += "expect:\n  observed:\n    - " + recorded_.observed + "\n";
+  return text;
 }
 
 }  // namespace kvreplay::workloads::importers

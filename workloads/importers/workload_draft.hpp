@@ -34,6 +34,10 @@ class WorkloadDraft {
   struct Header {
     std::string id, title, recorder, source_path, source_sha256, source_item, licence, content, notes;
   };
+  // What a recorder says of its engine; replaces what an importer would say. Each is the text of a YAML value.
+  struct Recorded {
+    std::string recorder, title, recorded, content, tokenizer, model, observed;  // may be empty, but for the recorder
+  };
   static constexpr Count gemma2_vocab = 256000;
 
   // `path` and the line given last are used in messages.
@@ -41,6 +45,10 @@ class WorkloadDraft {
   void set_line(int line) { line_ = line; }
 
   void add_stream(const std::string& name, std::uint64_t seed, bool indexed);
+  void add_literal_stream(const std::string& name, const Tokens& ids);
+  void set_recorded(const Recorded& recorded) { recorded_ = recorded; }
+  bool is_recorded() const { return !recorded_.recorder.empty(); }
+  const std::string& recorded_title() const { return recorded_.title; }
   // Adds to the note on how rows became events.
   void explain(const std::string& sentence) { explanation_ += (explanation_.empty() ? "" : " ") + sentence; }
   // Ids up to `id` occur: a vocabulary below it would not do.
@@ -53,6 +61,7 @@ class WorkloadDraft {
   void decode(const Tokens& ids);
   void rewind_to(Count length);
   void switch_to(const std::string& name);
+  void fork(const std::string& from, const std::string& as);
   void wait(double ms);
   void end(const std::string& name);
   void verify(Count k, const std::string& accepted, const std::string& rejected, const std::vector<Count>& accepts);
@@ -64,9 +73,11 @@ class WorkloadDraft {
 
  private:
   void add_event(std::string_view event, Count tokens);
+  std::string meta_text(const Header& header) const;
   [[noreturn]] void fail_limit(const std::string& what) const;
 
   std::string path_, streams_, events_, explanation_;
+  Recorded recorded_;
   int line_ = 0;
   Count num_events_ = 0, num_tokens_ = 0, vocab_ = gemma2_vocab;
 };

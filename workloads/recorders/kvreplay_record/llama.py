@@ -1,0 +1,158 @@
+"""Records a llama.cpp context of this process, through llama-cpp-python: each llama_decode is a call for every sequence in its
+batch, seq_rm shortens a list, seq_cp copies one, seq_keep and clear end the others.
+
+The functions are wrapped in the modules that hold them, since llama_cpp.Llama, guidance and programs of one's own all call
+them there.
+"""
+
+import sys
+
+from .calls import CallLog, RecordingError
+from .guidance_engine import version_of
+from .observed_log import observed_path, write_observed
+
+MODULES = ("llama_cpp", "llama_cpp.llama_cpp")
+CHANGES = ("seq_rm", "seq_cp", "seq_keep", "seq_add", "seq_div", "clear")
+
+
+def address(pointer):
+    """A pointer as a number, whether ctypes gives it as one or as an object."""
+    return getattr(pointer, "value", pointer)
+
+
+class LlamaRecorder:
+    """`llm`: a llama_cpp.Llama. Options: those of the package."""
+
+    def __init__(self, llm, path=None, **options):
+        self._llm = llm
+        self._context = address(llm.ctx)
+        parameters = llm.context_params
+        names = {"n_ctx": parameters.n_ctx, "n_batch": parameters.n_batch, "n_ubatch": parameters.n_ubatch}
+        names["swa_full"] = "true" if getattr(parameters, "swa_full", True) else "false"
+        self._policy = "llama.cpp:" + ",".join(f"{key}={value}" for key, value in names.items())
+        engine = f"llama.cpp (llama-cpp-python {version_of('llama-cpp-python')})"
+        self._options = dict(options, path=path, engine=engine, vocab=llm.n_vocab())
+        self._log = None
+
+    @property
+    def path(self):
+        return self._log.path
+
+    @property
+    def calls(self):
+        return self._log.calls
+
+    def __enter__(self):
+        modules = [sys.modules[name] for name in MODULES if name in sys.modules]
+        if not modules:
+            raise RecordingError("the module llama_cpp is not loaded, so nothing of it can be recorded")
+        self._log = CallLog(**self._options)
+        self._sequences = {}  # by sequence id: [Sequence, the list the cache holds]
+        self._wrapped = []
+        self._depth = 0
+        get_memory = getattr(modules[-1], "llama_get_memory", None)
+        self._memory = address(get_memory(self._llm.ctx)) if get_memory else None
+        for module in modules:
+            self._wrap(module, "llama_decode", self._decodes)
+            for change in CHANGES:
+                self._wrap(module, f"llama_memory_{change}", getattr(self, f"_{change}"), self._memory)
+                self._wrap(module, f"llama_kv_self_{change}", getattr(self, f"_{change}"), self._context)
+        return self
+
+    def __exit__(self, *error):
+        for module, name, original in self._wrapped:
+            setattr(module, name, original)
+        self._log.close()
+        write_observed(self.path, observed_path(self.path))
+        return False
+
+    def _wrap(self, module, name, listener, handle=None):
+        """Calls `listener(arguments, result)` after each call whose first argument is our context or memory."""
+        original = getattr(module, name, None)
+        if original is None:
+            return
+        handle = self._context if handle is None else handle
+
+        def wrapped(first, *arguments):
+            self._depth += 1
+            try:
+                result = original(first, *arguments)
+            finally:
+                self._depth -= 1
+            if address(first) == handle and self._depth == 0:
+                listener(arguments, result)
+            return result
+
+        self._wrapped.append((module, name, original))
+        setattr(module, name, wrapped)
+
+    def _decodes(self, arguments, result):
+        batch = arguments[0]
+        fed = {}
+        for i in range(batch.n_tokens):
+            if not batch.token:
+                raise RecordingError("the batch has embeddings instead of tokens")
+            for k in range(batch.n_seq_id[i]):
+                fed.setdefault(batch.seq_id[i][k], []).append((batch.pos[i], batch.token[i]))
+        for number, entries in fed.items():
+            self._evaluate(number, entries, result)
+
+    def _evaluate(self, number, entries, result):
+        known = self._sequences.setdefault(number, None)
+        if known is None:
+            known = self._sequences[number] = [self._log.sequence(), []]
+        sequence, held = known
+        first = entries[0][0]
+        if first > len(held):
+            raise RecordingError(f"sequence {number} is fed at position {first}, but the recording has seen {len(held)} tokens "
+                                 "of it: begin to record before its first llama_decode")
+        tokens = held[:first] + [token for _, token in entries]
+        observed = {"fed": len(entries) if result == 0 else 0, "first_position": first, "held_before": len(held),
+                    "held_after": len(tokens) if result == 0 else len(held), "policy": self._policy}
+        if len(sequence.tokens) > first:
+            observed["crop_to"] = first
+        if result != 0:
+            observed["error"] = f"llama_decode returned {result}"
+        else:
+            known[1] = tokens
+        self._log.call(sequence, tokens, observed)
+
+    def _numbers(self, number):
+        return [number] if number >= 0 else list(self._sequences)
+
+    def _seq_rm(self, arguments, result):
+        number, begin, end = (*map(int, arguments), )
+        begin = max(begin, 0)
+        for each in self._numbers(number):
+            if each not in self._sequences or result is False:
+                continue
+            held = self._sequences[each][1]
+            if begin < len(held) and 0 <= end < len(held) and end > begin:
+                raise RecordingError(f"seq_rm({number}, {begin}, {end}) takes tokens out of the middle of a list of "
+                                     f"{len(held)}: a workload's lists only get shorter at their end")
+            self._sequences[each][1] = held[:begin]
+
+    def _seq_cp(self, arguments, result):
+        source, target, begin, end = map(int, arguments)
+        if source not in self._sequences or source == target:
+            return
+        if begin > 0:
+            raise RecordingError(f"seq_cp({source}, {target}, {begin}, {end}) copies a list without its beginning")
+        if target in self._sequences:
+            self._log.end(self._sequences.pop(target)[0])
+        sequence, held = self._sequences[source]
+        self._sequences[target] = [self._log.fork(sequence), held[:end] if end >= 0 else list(held)]
+
+    def _seq_keep(self, arguments, result):
+        for number in [number for number in self._sequences if number != int(arguments[0])]:
+            self._log.end(self._sequences.pop(number)[0])
+
+    def _clear(self, arguments, result):
+        for known in self._sequences.values():
+            known[1] = []
+
+    def _seq_add(self, arguments, result):
+        raise RecordingError("llama_memory_seq_add shifts positions (context shift), which a workload cannot say: take a "
+                             "larger n_ctx")
+
+    _seq_div = _seq_add

@@ -72,46 +72,32 @@ struct Block {
 
 Count cache_bytes(Count rows) { return rows * geometry().row_bytes() * geometry().num_layers(); }
 
-void report_traffic(benchmark::State& state, double bytes_per_iteration, double read_before) {
-  const double read = (read_before + bench::read_bytes_per_second(1)) / 2;
-  using benchmark::Counter;
-  const double bytes = bytes_per_iteration * static_cast<double>(state.iterations());
-  state.counters["GB/s"] = Counter(bytes / 1e9, Counter::kIsRate);
-  state.counters["%read"] = Counter(100 * bytes / read, Counter::kIsRate);
-}
-
 void copy(benchmark::State& state, Count rows) {
   const Count bytes = cache_bytes(rows);
   const Block from(bytes, PageChoice::populate), to(bytes, PageChoice::populate);
-  const double before = bench::read_bytes_per_second(1);
-  for (auto _ : state) {
+  bench::measure(state, 1, {2.0 * static_cast<double>(bytes), 0}, [&] {
     std::memcpy(to.begin(), from.begin(), static_cast<std::size_t>(bytes));
     benchmark::ClobberMemory();
-  }
-  report_traffic(state, 2.0 * static_cast<double>(bytes), before);
+  });
 }
 
 // Every row moves down by one slot, as a full sliding window does at each token.
 void shift(benchmark::State& state, Count rows) {
   const Count bytes = cache_bytes(rows), row = geometry().row_bytes();
   const Block block(bytes, PageChoice::populate);
-  const double before = bench::read_bytes_per_second(1);
-  for (auto _ : state) {
+  bench::measure(state, 1, {2.0 * static_cast<double>(bytes - row), 0}, [&] {
     std::memmove(block.begin(), block.begin() + row, static_cast<std::size_t>(bytes - row));
     benchmark::ClobberMemory();
-  }
-  report_traffic(state, 2.0 * static_cast<double>(bytes - row), before);
+  });
 }
 
 void zero(benchmark::State& state, Count rows) {
   const Count bytes = cache_bytes(rows);
   const Block block(bytes, PageChoice::populate);
-  const double before = bench::read_bytes_per_second(1);
-  for (auto _ : state) {
+  bench::measure(state, 1, {static_cast<double>(bytes), 0}, [&] {
     std::memset(block.begin(), 0, static_cast<std::size_t>(bytes));
     benchmark::ClobberMemory();
-  }
-  report_traffic(state, static_cast<double>(bytes), before);
+  });
 }
 
 // New storage of twice the size, the old rows copied, the old storage given back.
@@ -143,13 +129,12 @@ void grow_by_remapping(benchmark::State& state, Count rows) {
 }
 
 template <class Function, class... Arguments>
-void add(const std::string& name, Count rows, Function function, Arguments... arguments) {
+benchmark::internal::Benchmark* add(const std::string& name, Count rows, Function function, Arguments... arguments) {
   const Count used = tiny() ? 8 : rows;
-  benchmark::RegisterBenchmark(
-      fmt::format("{}/rows={}", name, rows).c_str(),
-      [function, used, arguments...](benchmark::State& state) { function(state, used, arguments...); })
-      ->Unit(benchmark::kMillisecond)
-      ->UseRealTime();
+  return benchmark::RegisterBenchmark(
+             fmt::format("{}/rows={}", name, rows).c_str(),
+             [function, used, arguments...](benchmark::State& state) { function(state, used, arguments...); })
+      ->Unit(benchmark::kMillisecond);
 }
 
 }  // namespace
@@ -157,16 +142,17 @@ void add(const std::string& name, Count rows, Function function, Arguments... ar
 int main(int argc, char** argv) {
   for (const Count rows : {512, 4096}) {
     for (const std::string policy : {"fixed", "crop", "crop:sliding=window", "doubling", "discard"}) {
-      add("append one token/" + policy, rows,
-          [policy](benchmark::State& state, Count used) { append(state, policy, used); });
+      add("append one token/" + policy, rows, [policy](benchmark::State& state, Count used) {
+        append(state, policy, used);
+      })->UseRealTime();
     }
-    add("copy", rows, copy);
-    add("shift by one row", rows, shift);
-    add("zero", rows, zero);
-    add("double with copy/small pages", rows, grow_by_copy, PageChoice::small);
-    add("double with copy/huge pages", rows, grow_by_copy, PageChoice::huge);
-    add("double with copy/populated", rows, grow_by_copy, PageChoice::populate);
-    add("double by mremap", rows, grow_by_remapping);
+    add("copy", rows, copy)->UseManualTime();
+    add("shift by one row", rows, shift)->UseManualTime();
+    add("zero", rows, zero)->UseManualTime();
+    add("double with copy/small pages", rows, grow_by_copy, PageChoice::small)->UseRealTime();
+    add("double with copy/huge pages", rows, grow_by_copy, PageChoice::huge)->UseRealTime();
+    add("double with copy/populated", rows, grow_by_copy, PageChoice::populate)->UseRealTime();
+    add("double by mremap", rows, grow_by_remapping)->UseRealTime();
   }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;

@@ -25,24 +25,6 @@ bool tiny() { return std::getenv("KVREPLAY_BENCH_TINY") != nullptr; }
 
 const char* text_of(ElementType type) { return type == ElementType::fp32 ? "fp32" : "bf16"; }
 
-// Percentages of the limits, from probes before and after.
-class Limits {
- public:
-  Limits() : read_(bench::read_bytes_per_second(1)), arithmetic_(bench::arithmetic_per_second(1)) {}
-
-  void report(benchmark::State& state, double bytes, double flops) const {
-    const double read = (read_ + bench::read_bytes_per_second(1)) / 2;
-    const double arithmetic = (arithmetic_ + bench::arithmetic_per_second(1)) / 2;
-    const auto runs = static_cast<double>(state.iterations());
-    using benchmark::Counter;
-    state.counters["%read"] = Counter(100 * runs * bytes / read, Counter::kIsRate);
-    state.counters["%fma"] = Counter(100 * runs * flops / arithmetic, Counter::kIsRate);
-  }
-
- private:
-  double read_, arithmetic_;
-};
-
 // Rows times several matrices in turn, so that no cache keeps them.
 void multiply(benchmark::State& state, Count rows, ElementType type) {
   const Count inputs = tiny() ? 64 : 2304, outputs = tiny() ? 64 : 4096, matrices = tiny() ? 2 : 16;
@@ -55,42 +37,40 @@ void multiply(benchmark::State& state, Count rows, ElementType type) {
   }
   const std::vector<float> packed(static_cast<std::size_t>(rows * inputs), 0.5F);
   std::vector<float> out(static_cast<std::size_t>(rows * outputs));
-  const Limits limits;
+  const auto elements = static_cast<double>(inputs * outputs);
+  const bench::Demand demand{elements * static_cast<double>(policies::element_bytes(type)),
+                             2 * elements * static_cast<double>(rows)};
   std::size_t next = 0;
-  for (auto _ : state) {
+  bench::measure(state, 1, demand, [&] {
     const sim::PackedMatrix& matrix = weights[next++ % weights.size()];
     kernels.multiply(
         {packed.data(), rows, inputs, matrix.panels(), type, 0, matrix.num_panels(), out.data(), outputs, outputs});
     benchmark::ClobberMemory();
-  }
-  const auto elements = static_cast<double>(inputs * outputs);
-  limits.report(state, elements * static_cast<double>(policies::element_bytes(type)),
-                2 * elements * static_cast<double>(rows));
+  });
 }
 
 // One layer of Gemma2-2b: 8 query heads, 4 KV heads of 256, rows head-major; several caches in turn.
 void attend(benchmark::State& state, Count depth, Count count, ElementType type) {
   omp_set_num_threads(1);
   const sim::AttentionShape shape{8, 4, tiny() ? 32 : 256, 1.0 / 16, 50};
-  const Count rows = (tiny() ? std::min<Count>(depth, 20) : depth) + count, caches = tiny() ? 1 : 4;
+  const Count rows = (tiny() ? std::min<Count>(depth, 20) : depth) + count, caches = tiny() ? 1 : 16;
   const Count row_bytes = shape.head_dim * policies::element_bytes(type),
               cache_bytes = rows * shape.num_kv_heads * row_bytes;
   const policies::MappedPages memory(2 * caches * cache_bytes, policies::PageChoice::populate);
   const std::vector<float> queries(static_cast<std::size_t>(count * shape.num_heads * shape.head_dim), 0.01F);
   std::vector<float> out(queries.size());
   sim::FastAttention attention(shape, *sim::available_kernels().front());
-  const Limits limits;
+  const double pairs =
+      static_cast<double>(count) * (static_cast<double>(rows - count) + static_cast<double>(count + 1) / 2);
+  const bench::Demand demand{2.0 * static_cast<double>(cache_bytes),
+                             4 * pairs * static_cast<double>(shape.num_heads * shape.head_dim)};
   Count next = 0;
-  for (auto _ : state) {
+  bench::measure(state, 1, demand, [&] {
     const std::byte* const keys = memory.data() + 2 * (next++ % caches) * cache_bytes;
     const policies::KvRun run{0, rows, keys, keys + cache_bytes, shape.head_dim, rows * shape.head_dim, type};
     attention.attend({queries, rows - count, count, 0}, {std::span(&run, 1), {}}, out);
     benchmark::ClobberMemory();
-  }
-  const double pairs =
-      static_cast<double>(count) * (static_cast<double>(rows - count) + static_cast<double>(count + 1) / 2);
-  limits.report(state, 2.0 * static_cast<double>(cache_bytes),
-                4 * pairs * static_cast<double>(shape.num_heads * shape.head_dim));
+  });
 }
 
 }  // namespace
@@ -100,17 +80,20 @@ int main(int argc, char** argv) {
     for (const Count rows : {1, 2, 4, 8, 12, 64, 512, 2048}) {
       benchmark::RegisterBenchmark(fmt::format("multiply/{}/rows={}", text_of(type), rows).c_str(), multiply,
                                    tiny() ? std::min<Count>(rows, 13) : rows, type)
-          ->Unit(benchmark::kMicrosecond);
+          ->Unit(benchmark::kMicrosecond)
+          ->UseManualTime();
     }
     for (const Count depth : {512, 4096, 8192}) {
       benchmark::RegisterBenchmark(fmt::format("attend/{}/depth={}/queries=1", text_of(type), depth).c_str(), attend,
                                    depth, 1, type)
-          ->Unit(benchmark::kMicrosecond);
+          ->Unit(benchmark::kMicrosecond)
+          ->UseManualTime();
     }
     for (const Count count : {8, 64, 512, 2048}) {
       benchmark::RegisterBenchmark(fmt::format("attend/{}/depth=2048/queries={}", text_of(type), count).c_str(), attend,
                                    2048, tiny() ? std::min<Count>(count, 9) : count, type)
-          ->Unit(benchmark::kMicrosecond);
+          ->Unit(benchmark::kMicrosecond)
+          ->UseManualTime();
     }
   }
   benchmark::Initialize(&argc, argv);

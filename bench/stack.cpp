@@ -128,29 +128,20 @@ void evaluate(benchmark::State& state, const Piece& piece) {
   const Count depth = tiny() ? std::min<Count>(piece.depth, 20) : piece.depth;
   const Count count = tiny() ? std::min<Count>(piece.count, 9) : piece.count;
   Sequence sequence(stack, depth, count);
-  sequence.feed(depth, count);  // warm: scratch memory is taken, pages are mapped
-  const double read_before = bench::read_bytes_per_second(piece.threads);
-  const double arithmetic_before = bench::arithmetic_per_second(piece.threads);
-  for (auto _ : state) sequence.feed(depth, count);
-  const double read = (read_before + bench::read_bytes_per_second(piece.threads)) / 2;
-  const double arithmetic = (arithmetic_before + bench::arithmetic_per_second(piece.threads)) / 2;
   const double bytes = static_cast<double>(stack.weight_bytes()) + kv_bytes(config, depth, count);
   const double head = config.has_head ? static_cast<double>(config.vocab_size * config.hidden_size) : 0;
+  const double layers = static_cast<double>(config.num_parameters()) - head;
   const double flops =
-      2 * (static_cast<double>(config.num_parameters()) - head) * static_cast<double>(count) + 2 * head +
+      2 * layers * static_cast<double>(count) + 2 * head +
       4 * static_cast<double>(config.num_heads * config.head_dim) * visible_pairs(config, depth, count);
-  using benchmark::Counter;
-  const auto runs = static_cast<double>(state.iterations());
-  state.counters["tokens/s"] = Counter(runs * static_cast<double>(count), Counter::kIsRate);
-  state.counters["%read"] = Counter(100 * runs * bytes / read, Counter::kIsRate);
-  state.counters["%fma"] = Counter(100 * runs * flops / arithmetic, Counter::kIsRate);
+  bench::measure(state, piece.threads, {bytes, flops}, [&] { sequence.feed(depth, count); });
 }
 
 void add(const std::string& what, const Piece& piece) {
   const std::string name =
       fmt::format("{}/{}/weights={}/kv={}/depth={}/tokens={}/threads={}", piece.model.name, what, piece.model.dtype,
                   piece.model.kv_dtype, piece.depth, piece.count, piece.threads);
-  benchmark::RegisterBenchmark(name.c_str(), evaluate, piece)->Unit(benchmark::kMillisecond)->UseRealTime();
+  benchmark::RegisterBenchmark(name.c_str(), evaluate, piece)->Unit(benchmark::kMillisecond)->UseManualTime();
 }
 
 void add_all() {

@@ -28,7 +28,8 @@ inline SeenBy seen_by(const ManyQueries& work, Count first_row, Count num_rows, 
 
 // scores[row][first_column + 0 ... Packets * lanes - 1] = keys[row] . queries, for Rows keys.
 template <int Rows, int Packets>
-void score_rows(const float* keys, Count stride, const float* panel, Count head_dim, float* scores) {
+void score_rows(const float* keys, const float* values, Count stride, const float* panel, Count head_dim,
+                float* scores) {
   Floats sums[Rows][Packets];
 #pragma GCC unroll 8
   for (int row = 0; row < Rows; ++row) {
@@ -38,7 +39,12 @@ void score_rows(const float* keys, Count stride, const float* panel, Count head_
   const float* from[Rows];
 #pragma GCC unroll 8
   for (int row = 0; row < Rows; ++row) from[row] = keys + row * stride;
-  for (Count k = 0; k < head_dim; ++k) {
+  // Meanwhile the next keys come closer, and the values of these.
+  const Count step = Rows * stride / head_dim;
+  const float *next_keys = keys + Rows * stride, *these_values = values;
+  for (Count k = 0; k < head_dim; ++k, next_keys += step, these_values += step) {
+    prefetch(next_keys);
+    prefetch_far(these_values);
     Floats columns[Packets];
 #pragma GCC unroll 2
     for (int p = 0; p < Packets; ++p) columns[p] = load(panel + k * query_tile + p * lanes);
@@ -57,13 +63,16 @@ void score_rows(const float* keys, Count stride, const float* panel, Count head_
 }
 
 template <int Packets>
-void score_keys(const float* keys, Count stride, Count count, const float* panel, Count head_dim, float* scores) {
+void score_keys(const float* keys, const float* values, Count stride, Count count, const float* panel, Count head_dim,
+                float* scores) {
   Count key = 0;
   for (; key + score_rows_at_once <= count; key += score_rows_at_once) {
-    score_rows<score_rows_at_once, Packets>(keys + key * stride, stride, panel, head_dim, scores + key * query_tile);
+    score_rows<score_rows_at_once, Packets>(keys + key * stride, values + key * stride, stride, panel, head_dim,
+                                            scores + key * query_tile);
   }
   for (; key < count; ++key) {
-    score_rows<1, Packets>(keys + key * stride, stride, panel, head_dim, scores + key * query_tile);
+    score_rows<1, Packets>(keys + key * stride, values + key * stride, stride, panel, head_dim,
+                           scores + key * query_tile);
   }
 }
 
@@ -195,10 +204,11 @@ void attend_many(const ManyQueries& work, const HeadRows& rows, Count first_key)
     const float* const panel = work.query_panels + first_row * head_dim;
     const Count padded = num_rows <= lanes ? lanes : query_tile;
     if (num_rows <= lanes) {
-      score_keys<1>(keys + begin * stride, stride, end - begin, panel, head_dim, work.scores);
+      score_keys<1>(keys + begin * stride, values + begin * stride, stride, end - begin, panel, head_dim, work.scores);
     } else {
       for (Count column = 0; column < query_tile; column += 2 * lanes) {
-        score_keys<2>(keys + begin * stride, stride, end - begin, panel + column, head_dim, work.scores + column);
+        score_keys<2>(keys + begin * stride, values + begin * stride, stride, end - begin, panel + column, head_dim,
+                      work.scores + column);
       }
     }
     float corrections[query_tile];

@@ -10,11 +10,11 @@
 namespace kvreplay::sim::KVREPLAY_ISA {
 namespace {
 
-// Blocks of many rows: row_block x input_block packed rows stay in the second-level cache while panels pass by, and the
-// same part of a panel while the tiles of rows do. A group of panels shares what is read from further away.
+// Blocks of many rows: at most row_block x input_block packed rows stay in the second-level cache while panels pass by,
+// and the same part of a panel while the tiles of rows do. A group of panels shares what is read from further away.
 constexpr Count row_block = 240;
-constexpr Count input_block = 768;
-constexpr Count panel_group = 16;
+constexpr Count input_block = 256;
+constexpr Count panel_group = 8;
 static_assert(row_block % tile_rows == 0);
 constexpr Count prefetch_bytes = 4096;
 
@@ -91,9 +91,11 @@ struct TileSums {
   }
 };
 
-// One tile of rows times one panel, inputs [0, count) of what the pointers point to; added to `out` if `adds`.
+// One tile of rows times one panel, inputs [0, count) of what the pointers point to. `before`: sums of earlier inputs,
+// [rows][32], or null.
 template <int Rows, class Weight>
-void multiply_tile(const float* a, const Weight* b, Count count, Ahead ahead, bool adds, float* out, Count out_stride) {
+void multiply_tile(const float* a, const Weight* b, Count count, Ahead ahead, const float* before, float* out,
+                   Count out_stride) {
   // Few rows wait for memory, so they read whole lines of the panel once; many rows fill the registers with sums.
   constexpr int pairs = Rows == 1 ? panel_pairs : 1;
   constexpr int sums = Rows * pairs * 2;
@@ -109,9 +111,10 @@ void multiply_tile(const float* a, const Weight* b, Count count, Ahead ahead, bo
       for (int pair = 0; pair < pairs; ++pair) {
 #pragma GCC unroll 2
         for (int half = 0; half < 2; ++half) {
-          float* const to = out + row * out_stride + half * 16 + (first_pair + pair) * lanes;
+          const Count column = half * 16 + (first_pair + pair) * lanes;
           const Floats sum = tile.total(row, pair, half);
-          store(to, adds ? packet::padd(load(to), sum) : sum);
+          store(out + row * out_stride + column,
+                before == nullptr ? sum : packet::padd(load(before + row * panel_columns + column), sum));
         }
       }
     }
@@ -119,7 +122,7 @@ void multiply_tile(const float* a, const Weight* b, Count count, Ahead ahead, bo
 }
 
 template <class Weight>
-using TileFunction = void (*)(const float*, const Weight*, Count, Ahead, bool, float*, Count);
+using TileFunction = void (*)(const float*, const Weight*, Count, Ahead, const float*, float*, Count);
 
 template <class Weight>
 EIGEN_ALWAYS_INLINE TileFunction<Weight> tile_function(Count rows) {
@@ -145,27 +148,29 @@ struct Block {
   Count num_tiles() const { return (end_row - first_row + tile_rows - 1) / tile_rows; }
 };
 
+// One panel's share of a block. `sums`: what a panel's rows came to so far, [row_block][32], or null where one block
+// has all inputs. They lie close together: rows of the output itself can be a power of two apart, and no cache keeps
+// many of those.
 template <class Weight>
-void multiply_block(const PanelProduct& work, const Block& block, Count panel, const Weight* weights, Ahead ahead) {
+void multiply_block(const PanelProduct& work, const Block& block, Count panel, const Weight* weights, Ahead ahead,
+                    float* sums) {
   const Count columns = std::min(panel_columns, work.outputs - panel * panel_columns);
-  float* const out = work.out + (panel - work.begin_panel) * panel_columns;
-  const bool adds = block.first_input > 0;
+  const bool is_last = block.first_input + block.num_inputs == work.inputs;
   for (Count row = block.first_row; row < block.end_row; row += tile_rows) {
     const Count rows = std::min<Count>(tile_rows, work.num_rows - row);
     const float* const a = work.packed_rows + row * work.inputs + block.first_input * rows;
-    float* const to = out + row * work.out_stride;
+    float* const so_far = sums == nullptr ? nullptr : sums + (row - block.first_row) * panel_columns;
+    const float* const before = block.first_input > 0 ? so_far : nullptr;
     const auto function = tile_function<Weight>(rows);
-    if (columns == panel_columns) {
-      function(a, weights, block.num_inputs, ahead, adds, to, work.out_stride);
+    float* const to = work.out + (panel - work.begin_panel) * panel_columns + row * work.out_stride;
+    if (!is_last) {
+      function(a, weights, block.num_inputs, ahead, before, so_far, panel_columns);
+    } else if (columns == panel_columns) {
+      function(a, weights, block.num_inputs, ahead, before, to, work.out_stride);
     } else {
       float whole[tile_rows * panel_columns];
-      function(a, weights, block.num_inputs, ahead, false, whole, panel_columns);
-      for (Count r = 0; r < rows; ++r) {
-        for (Count c = 0; c < columns; ++c) {
-          float& sum = to[r * work.out_stride + c];
-          sum = whole[r * panel_columns + c] + (adds ? sum : 0);
-        }
-      }
+      function(a, weights, block.num_inputs, ahead, before, whole, panel_columns);
+      for (Count r = 0; r < rows; ++r) std::copy_n(whole + r * panel_columns, columns, to + r * work.out_stride);
     }
     ahead.memory += block.num_inputs * ahead.step;
   }
@@ -196,16 +201,20 @@ void multiply_panels(const PanelProduct& work) {
     for (Count panel = work.begin_panel; panel < work.end_panel; ++panel) {
       const Weight* const weights = all + panel * work.inputs * panel_columns;
       multiply_block(work, {0, work.num_rows, 0, work.inputs}, panel, weights,
-                     {reinterpret_cast<const char*>(weights) + prefetch_bytes, input_bytes});
+                     {reinterpret_cast<const char*>(weights) + prefetch_bytes, input_bytes}, nullptr);
     }
     return;
   }
-  alignas(64) float floats[input_block * panel_columns];
+  alignas(64) float floats[input_block * panel_columns], sums[panel_group * row_block * panel_columns];
+  // Blocks of equal size: a small last one would read every panel for few rows.
+  const Count num_blocks = (work.num_rows + row_block - 1) / row_block;
+  const Count tiles = (work.num_rows + tile_rows - 1) / tile_rows, block_tiles = (tiles + num_blocks - 1) / num_blocks;
+  const Count block_rows = block_tiles * tile_rows;
   for (Count group = work.begin_panel; group < work.end_panel; group += panel_group) {
     const Count end_panel = std::min(group + panel_group, work.end_panel);
-    for (Count row = 0; row < work.num_rows; row += row_block) {
+    for (Count row = 0; row < work.num_rows; row += block_rows) {
       for (Count input = 0; input < work.inputs; input += input_block) {
-        const Block block{row, std::min(row + row_block, work.num_rows), input,
+        const Block block{row, std::min(row + block_rows, work.num_rows), input,
                           std::min(input_block, work.inputs - input)};
         for (Count panel = group; panel < end_panel; ++panel) {
           const Weight* const weights = all + (panel * work.inputs + input) * panel_columns;
@@ -214,10 +223,11 @@ void multiply_panels(const PanelProduct& work) {
           const Weight* const next = is_last ? all + (group * work.inputs + input + block.num_inputs) * panel_columns
                                              : weights + work.inputs * panel_columns;
           const Ahead ahead{reinterpret_cast<const char*>(next), input_bytes / block.num_tiles() + 1};
+          float* const panel_sums = sums + (panel - group) * row_block * panel_columns;
           if (block.num_tiles() < widening_tiles) {
-            multiply_block(work, block, panel, weights, ahead);
+            multiply_block(work, block, panel, weights, ahead, panel_sums);
           } else {
-            multiply_block(work, block, panel, widened(weights, block.num_inputs, floats), ahead);
+            multiply_block(work, block, panel, widened(weights, block.num_inputs, floats), ahead, panel_sums);
           }
         }
       }

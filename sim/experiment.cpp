@@ -1,7 +1,9 @@
 #include "sim/experiment.hpp"
 
 #include "sim/cells.hpp"
+#include "sim/cold_state.hpp"
 #include "sim/expectation.hpp"
+#include "sim/interference.hpp"
 #include "sim/machine.hpp"
 #include "sim/process_use.hpp"
 #include "sim/reference.hpp"
@@ -26,6 +28,7 @@ class Experiment {
   reports::ResultFile run();
 
  private:
+  reports::Provenance whole_provenance();
   void load();
   void guard_against_long_runs();
   void repeat(Count repetition);
@@ -46,6 +49,7 @@ class Experiment {
   std::vector<LoadedWorkload> workloads_;
   std::vector<reports::RunResult> results_;
   StackKeeper stacks_;
+  InterferenceMeter interference_;
   Count run_order_;
   Count num_begun_ = 0, num_cells_ = 0;
 };
@@ -67,9 +71,25 @@ reports::ResultFile Experiment::run() {
   // A cell of another part, or that an interruption kept from starting, has counted nothing and is left out.
   std::erase_if(results_, [](const reports::RunResult& result) { return result.counters.empty(); });
   reports::ResultFile file;
-  file.provenance = provenance(settings_.threads);
+  file.provenance = whole_provenance();
   file.results = std::move(results_);
   return file;
+}
+
+reports::Provenance Experiment::whole_provenance() {
+  reports::Provenance all = provenance(settings_.threads);
+  for (auto& entry : interference_.entries()) all.entries.push_back(std::move(entry));
+  all.entries.emplace_back("run_order", "repetition, workload, policy; policies rotated by one each repetition");
+  all.entries.emplace_back("cold_state", "each run begins with an empty cache, freed memory given back to the system");
+  if (settings_.depth == Depth::compute) {
+    all.entries.emplace_back("warm_up", "four tokens through the stack before each run, not timed");
+  }
+  if (settings_.depth != Depth::plan) {
+    for (const std::string& warning : interference_.warnings(settings_.threads, available_cpus())) {
+      observer_.note(warning);
+    }
+  }
+  return all;
 }
 
 void Experiment::load() {
@@ -161,6 +181,7 @@ void Experiment::replay_cell(std::size_t workload, std::size_t policy, Count rep
   Timeline timeline(loaded.facts.evaluations);
   ReplayListener* listener = &timeline;
   const bool wants_timeline = settings_.timeline && repetition == 0;
+  return_free_memory();
   const ProcessUseMeter meter;
   const ReplayRecord record =
       replay(loaded.workload, loaded.facts, loaded.model, settings_.policies[policy], stack, replay_settings(),

@@ -131,6 +131,7 @@ reports::Provenance provenance(int threads) {
       {"cpu_mhz", or_unknown(value_in("/proc/cpuinfo", "cpu MHz"))},
       {"num_cpus", fmt::format("{}", sysconf(_SC_NPROCESSORS_ONLN))},
       {"affinity_cpus", fmt::format("{}", affinity_cpus())},
+      {"affinity_list", or_unknown(value_in("/proc/self/status", "Cpus_allowed_list"))},
       {"cgroup_quota_cpus", quota ? fmt::format("{}", *quota) : "none"},
       {"threads", fmt::format("{}", threads)},
       {"caches", data_cache_sizes()},

@@ -42,7 +42,7 @@ std::string lower_case(std::string_view text) {
   return result;
 }
 
-std::string known_extensions() {
+std::string list_of_extensions() {
   std::string list;
   for (const Format& format : formats) list += fmt::format("{}{}", list.empty() ? "" : ", ", format.extension);
   return list;
@@ -57,9 +57,11 @@ const Format* find_format(std::string_view name) {
   return found == formats.end() ? nullptr : &*found;
 }
 
-UnknownFormat::UnknownFormat(const std::string& path)
+UnknownFormat::UnknownFormat(const std::string& path) : UnknownFormat(path, list_of_extensions()) {}
+
+UnknownFormat::UnknownFormat(const std::string& path, const std::string& known_extensions)
     : std::invalid_argument(fmt::format("{}: the end of the name picks the format; known are {}", shortened(path, 200),
-                                        known_extensions())) {}
+                                        known_extensions)) {}
 
 const Format& format_for_path(const std::string& path) {
   const std::string name = lower_case(path.substr(path.find_last_of('/') + 1));

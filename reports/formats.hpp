@@ -26,6 +26,7 @@ const Format* find_format(std::string_view name);
 class UnknownFormat : public std::invalid_argument {
  public:
   explicit UnknownFormat(const std::string& path);
+  UnknownFormat(const std::string& path, const std::string& known_extensions);
 };
 
 // The format of a path by its file name's end, upper and lower case alike. Throws UnknownFormat.

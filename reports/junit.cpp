@@ -5,12 +5,11 @@
 #include "reports/measurements.hpp"
 #include "reports/overview.hpp"
 #include "reports/statistics.hpp"
-#include "reports/text.hpp"
+#include "reports/xml.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <pugixml.hpp>
 
 namespace kvreplay::reports {
 namespace {
@@ -19,19 +18,6 @@ struct Tally {
   int tests = 0, failures = 0, errors = 0, skipped = 0;
   Count ns = 0;
 };
-
-// Printable, and without the two code points XML 1.0 excludes beside controls.
-std::string xml_text(std::string_view text) {
-  std::string out = printable(text);
-  for (const std::string_view excluded : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {
-    for (std::size_t at = 0; (at = out.find(excluded, at)) != std::string::npos;) out.replace(at, 3, "\xEF\xBF\xBD");
-  }
-  return out;
-}
-
-void set(pugi::xml_node node, const char* name, std::string_view value) {
-  node.append_attribute(name).set_value(xml_text(value).c_str());
-}
 
 std::string seconds(Count ns) { return fmt::format("{}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000); }
 
@@ -43,8 +29,8 @@ bool fails_on_outcome(const ResultFile& file) {
 
 void add_property(pugi::xml_node properties, std::string_view name, std::string_view value) {
   pugi::xml_node property = properties.append_child("property");
-  set(property, "name", name);
-  set(property, "value", value);
+  set_attribute(property, "name", name);
+  set_attribute(property, "value", value);
 }
 
 void add_numbers(pugi::xml_node test_case, const RunResult& result) {
@@ -60,15 +46,15 @@ void add_numbers(pugi::xml_node test_case, const RunResult& result) {
 pugi::xml_node add_case(pugi::xml_node suite, const std::string& workload, const std::string& name, Tally& tally) {
   ++tally.tests;
   pugi::xml_node test_case = suite.append_child("testcase");
-  set(test_case, "classname", workload);
-  set(test_case, "name", name);
+  set_attribute(test_case, "classname", workload);
+  set_attribute(test_case, "name", name);
   return test_case;
 }
 
 void add_verdict(pugi::xml_node test_case, const char* kind, std::string_view type, const std::string& message) {
   pugi::xml_node verdict = test_case.append_child(kind);
-  set(verdict, "type", type);
-  set(verdict, "message", message);
+  set_attribute(verdict, "type", type);
+  set_attribute(verdict, "message", message);
 }
 
 void add_outcome(pugi::xml_node test_case, const RunResult& result, bool is_failure, Tally& tally) {
@@ -83,7 +69,7 @@ void add_outcome(pugi::xml_node test_case, const RunResult& result, bool is_fail
     add_verdict(test_case, "failure", outcome.kind, message);
   } else {
     ++tally.skipped;
-    set(test_case.append_child("skipped"), "message", message);
+    set_attribute(test_case.append_child("skipped"), "message", message);
   }
 }
 
@@ -91,13 +77,13 @@ void add_run(pugi::xml_node suite, const RunResult& result, const std::string& w
   const std::optional<Latency> latency = pooled_latency(result);
   const Count ns = latency ? latency->total_ns : 0;
   pugi::xml_node outcome = add_case(suite, workload, result.policy.spec + ": outcome", tally);
-  set(outcome, "time", seconds(ns));
+  set_attribute(outcome, "time", seconds(ns));
   tally.ns += ns;
   add_numbers(outcome, result);
   add_outcome(outcome, result, fails, tally);
   if (!result.verification) return;
   pugi::xml_node verification = add_case(suite, workload, result.policy.spec + ": verification", tally);
-  set(verification, "time", seconds(0));
+  set_attribute(verification, "time", seconds(0));
   if (result.verification->passed()) return;
   ++tally.failures;
   add_verdict(verification, "failure", "verification", difference_note(result));
@@ -106,8 +92,8 @@ void add_run(pugi::xml_node suite, const RunResult& result, const std::string& w
 void add_budget(pugi::xml_node suite, const BudgetLine& budget, const std::string& workload, Tally& tally) {
   const std::string name = fmt::format("{}: {} {}", budget.policy, quantity_of(budget), bounds_of(budget));
   pugi::xml_node test_case = add_case(suite, workload, name, tally);
-  set(test_case, "time", seconds(0));
-  set(test_case, "file", budget.suite);
+  set_attribute(test_case, "time", seconds(0));
+  set_attribute(test_case, "file", budget.suite);
   test_case.append_attribute("line") = budget.line;
   if (budget.verdict == "passed") return;
   if (budget.verdict == "broken") {
@@ -115,7 +101,7 @@ void add_budget(pugi::xml_node suite, const BudgetLine& budget, const std::strin
     add_verdict(test_case, "failure", "budget", finding_of(budget));
   } else {
     ++tally.skipped;
-    set(test_case.append_child("skipped"), "message", budget.reason);
+    set_attribute(test_case.append_child("skipped"), "message", budget.reason);
   }
 }
 
@@ -124,23 +110,18 @@ void set_tally(pugi::xml_node node, const Tally& tally) {
   node.append_attribute("failures") = tally.failures;
   node.append_attribute("errors") = tally.errors;
   node.append_attribute("skipped") = tally.skipped;
-  set(node, "time", seconds(tally.ns));
+  set_attribute(node, "time", seconds(tally.ns));
 }
-
-struct Text : pugi::xml_writer {
-  std::string text;
-  void write(const void* data, std::size_t size) override { text.append(static_cast<const char*>(data), size); }
-};
 
 }  // namespace
 
 std::string write_junit(const ResultFile& file) {
   pugi::xml_document document;
   pugi::xml_node declaration = document.append_child(pugi::node_declaration);
-  set(declaration, "version", "1.0");
-  set(declaration, "encoding", "UTF-8");
+  set_attribute(declaration, "version", "1.0");
+  set_attribute(declaration, "encoding", "UTF-8");
   pugi::xml_node suites = document.append_child("testsuites");
-  set(suites, "name", "kvreplay");
+  set_attribute(suites, "name", "kvreplay");
   const std::vector<std::string> labels = workload_labels(file.results);
   const bool fails = fails_on_outcome(file);
   Tally total;
@@ -156,23 +137,21 @@ std::string write_junit(const ResultFile& file) {
     const RunResult& first = file.results[group.results.front()];
     const std::string& label = labels[group.results.front()];
     pugi::xml_node suite = suites.append_child("testsuite");
-    set(suite, "name", fmt::format("{} ({}, depth {})", label, first.model.profile, first.depth));
+    set_attribute(suite, "name", fmt::format("{} ({}, depth {})", label, first.model.profile, first.depth));
     Tally tally;
     for (const std::size_t i : group.results) add_run(suite, file.results[i], label, fails, tally);
     finish_suite(suite, tally);
   }
   if (!file.budgets.empty()) {
     pugi::xml_node suite = suites.append_child("testsuite");
-    set(suite, "name", "budgets");
+    set_attribute(suite, "name", "budgets");
     const std::vector<std::string> workloads = budget_workloads(file);
     Tally tally;
     for (std::size_t i = 0; i < file.budgets.size(); ++i) add_budget(suite, file.budgets[i], workloads[i], tally);
     finish_suite(suite, tally);
   }
   set_tally(suites, total);
-  Text out;
-  document.save(out, "  ", pugi::format_default, pugi::encoding_utf8);
-  return out.text;
+  return saved(document);
 }
 
 }  // namespace kvreplay::reports

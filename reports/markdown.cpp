@@ -197,6 +197,8 @@ std::string markdown_name(std::string_view name) {
   return fmt::format("<code>{}</code>", name.empty() ? std::string(" ") : escaped(name, max_name_width));
 }
 
+std::string markdown_text(std::string_view text, std::size_t width) { return escaped(text, width); }
+
 std::string write_markdown(const ResultFile& file) {
   const Verdict verdict = verdict_of(file);
   const std::vector<std::string> labels = shortened_apart(workload_labels(file.results), max_name_width);

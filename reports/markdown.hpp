@@ -17,5 +17,7 @@ std::string write_markdown(const ResultFile& file);
 
 // A name as inline code that stays a name whatever it holds: one line, no markup, no mention, no cell end.
 std::string markdown_name(std::string_view name);
+// Text without markup, shortened to `width` columns: everything that could begin some is a character reference.
+std::string markdown_text(std::string_view text, std::size_t width);
 
 }  // namespace kvreplay::reports

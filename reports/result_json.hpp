@@ -21,9 +21,15 @@ class ResultError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// A text that no JSON parser takes; the message has the place in the text.
+class NotJson : public ResultError {
+ public:
+  using ResultError::ResultError;
+};
+
 // The records a result file holds. Fields nobody knows are ignored (fields may be added); everything else is strict.
-// `name` stands for the file in messages. Throws ResultError: no JSON, no result file, another version of the schema,
-// a field missing, twice or of another type, an integer out of range, a negative time.
+// `name` stands for the file in messages. Throws NotJson, and ResultError: no result file, another version of the
+// schema, a field missing, twice or of another type, an integer out of range, a negative time.
 ResultFile read_result_json(std::string_view text, const std::string& name);
 
 }  // namespace kvreplay::reports

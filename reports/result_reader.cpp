@@ -23,7 +23,7 @@ Json parsed(std::string_view text, const std::string& name) {
   try {
     document = Json::parse(text, watch);
   } catch (const Json::exception& error) {
-    throw ResultError(fmt::format("{}: not JSON: {}", name, error.what()));
+    throw NotJson(fmt::format("{}: not JSON: {}", name, error.what()));
   }
   if (!duplicate.empty()) throw ResultError(fmt::format("{}: key \"{}\" twice in one object", name, duplicate));
   return document;

@@ -1,0 +1,33 @@
+#include "reports/xml.hpp"
+
+#include "reports/text.hpp"
+
+namespace kvreplay::reports {
+namespace {
+
+struct Text : pugi::xml_writer {
+  std::string text;
+  void write(const void* data, std::size_t size) override { text.append(static_cast<const char*>(data), size); }
+};
+
+}  // namespace
+
+std::string xml_text(std::string_view text) {
+  std::string out = printable(text);
+  for (const std::string_view excluded : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {
+    for (std::size_t at = 0; (at = out.find(excluded, at)) != std::string::npos;) out.replace(at, 3, "\xEF\xBF\xBD");
+  }
+  return out;
+}
+
+void set_attribute(pugi::xml_node node, const char* name, std::string_view value) {
+  node.append_attribute(name).set_value(xml_text(value).c_str());
+}
+
+std::string saved(const pugi::xml_document& document) {
+  Text out;
+  document.save(out, "  ", pugi::format_default, pugi::encoding_utf8);
+  return out.text;
+}
+
+}  // namespace kvreplay::reports

@@ -1,0 +1,21 @@
+// XML that is valid whatever bytes the names hold. Only .cpp files include this: the library is a private dependency of
+// reports/.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <pugixml.hpp>
+
+namespace kvreplay::reports {
+
+// Printable, and without the two code points XML 1.0 excludes beside controls.
+std::string xml_text(std::string_view text);
+
+// Adds an attribute.
+void set_attribute(pugi::xml_node node, const char* name, std::string_view value);
+
+// The document as UTF-8, indented.
+std::string saved(const pugi::xml_document& document);
+
+}  // namespace kvreplay::reports

@@ -22,6 +22,7 @@ void add_verify(CLI::App& program, Command& chosen);
 void add_check(CLI::App& program, Command& chosen);
 void add_report(CLI::App& program, Command& chosen);
 void add_merge(CLI::App& program, Command& chosen);
+void add_compare(CLI::App& program, Command& chosen);
 void add_import(CLI::App& program, Command& chosen);
 void add_list(CLI::App& program, Command& chosen);
 

@@ -4,6 +4,7 @@
 #include "cli/terminal.hpp"
 #include "policies/option_error.hpp"
 #include "reports/atomic_file.hpp"
+#include "reports/compare/thresholds.hpp"
 #include "reports/engine_log.hpp"
 #include "reports/formats.hpp"
 #include "reports/merge.hpp"
@@ -80,6 +81,10 @@ int guarded(const std::function<int()>& command) {
     return fail(exit_input, with_suggestion(error.what(), error.given, error.candidates));
   } catch (const policies::OptionError& error) {
     return fail(exit_input, with_suggestion(error.what(), error.given, error.candidates));
+  } catch (const reports::ThresholdError& error) {
+    return fail(exit_input, with_suggestion(error.what(), error.given, error.candidates));
+  } catch (const reports::NotComparable& error) {
+    return fail(exit_not_comparable, error.what());
   } catch (const sim::RunTooLong& error) {
     return fail(exit_input, error.what());
   } catch (const reports::UnknownFormat& error) {

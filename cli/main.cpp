@@ -112,7 +112,8 @@ int run_program(int argc, char* argv[]) {
   program.require_subcommand(1);
   program.footer(
       "Exit codes: 0 ran; 1 a verification, budget or comparison failed; 2 usage or input error;\n"
-      "3 run-time failure; 4 results that are not comparable; 130 interrupted.");
+      "3 run-time failure; 4 baseline missing or results that are not comparable; 5 inconclusive (where asked);\n"
+      "130 interrupted.");
   Command chosen;
   add_run(program, chosen);
   add_explain(program, chosen);
@@ -120,6 +121,7 @@ int run_program(int argc, char* argv[]) {
   add_check(program, chosen);
   add_report(program, chosen);
   add_merge(program, chosen);
+  add_compare(program, chosen);
   add_import(program, chosen);
   add_list(program, chosen);
   if (argc <= 1) {

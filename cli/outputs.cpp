@@ -2,6 +2,7 @@
 
 #include "policies/option_error.hpp"
 #include "reports/atomic_file.hpp"
+#include "reports/compare/writers.hpp"
 #include "reports/formats.hpp"
 
 #include <fmt/format.h>
@@ -19,21 +20,36 @@ namespace {
 
 constexpr const char* explanation_format = "csv";
 
-std::vector<std::string> format_names() {
+std::vector<std::string> format_names(OutputKind kind) {
   std::vector<std::string> names;
+  if (kind == OutputKind::comparison) {
+    for (const reports::ComparisonFormat& format : reports::comparison_formats()) names.emplace_back(format.name);
+    return names;
+  }
   for (const reports::Format& format : reports::format_table()) names.emplace_back(format.name);
   return names;
 }
 
+bool is_format(const std::string& name, OutputKind kind) {
+  return kind == OutputKind::comparison ? reports::find_comparison_format(name) != nullptr
+                                        : reports::find_format(name) != nullptr;
+}
+
+std::string format_by_name_of(const std::string& path, OutputKind kind) {
+  if (path == "-") return "json";
+  return std::string(kind == OutputKind::comparison ? reports::comparison_format_for_path(path).name
+                                                    : reports::format_for_path(path).name);
+}
+
 // FORMAT:FILE or FILE; a prefix that names no format belongs to the file's name.
-std::pair<std::string, std::string> split_format(const std::string& text) {
+std::pair<std::string, std::string> split_format(const std::string& text, OutputKind kind) {
   const auto colon = text.find(':');
-  if (colon != std::string::npos && reports::find_format(text.substr(0, colon)) != nullptr) {
+  if (colon != std::string::npos && is_format(text.substr(0, colon), kind)) {
     return {text.substr(0, colon), text.substr(colon + 1)};
   }
   if (colon != std::string::npos && text.substr(colon + 1) == "-") {
     throw policies::OptionError(fmt::format("-o {}: no format is called '{}'", text, text.substr(0, colon)),
-                                text.substr(0, colon), format_names());
+                                text.substr(0, colon), format_names(kind));
   }
   return {"", text};
 }
@@ -84,7 +100,7 @@ void require_files(const std::vector<std::string>& files) {
 
 OutputFiles::OutputFiles(const std::vector<std::string>& texts, OutputKind kind) {
   for (const std::string& text : texts) {
-    auto [format, path] = split_format(text);
+    auto [format, path] = split_format(text, kind);
     if (path != "-") check_place(path);
     if (kind == OutputKind::explanation) {
       if (!format.empty() && format != explanation_format) {
@@ -95,7 +111,7 @@ OutputFiles::OutputFiles(const std::vector<std::string>& texts, OutputKind kind)
       }
       format = explanation_format;
     } else if (format.empty()) {
-      format = path == "-" ? "json" : std::string(reports::format_for_path(path).name);
+      format = format_by_name_of(path, kind);
     }
     const auto same = [&p = path](const Target& target) {
       return target.path == p || (p != "-" && same_file(target.path, p));
@@ -113,6 +129,12 @@ bool OutputFiles::uses_stdout() const {
 
 void OutputFiles::write(const reports::ResultFile& results) const {
   for (const Target& target : targets_) write_target(target, reports::find_format(target.format)->write(results));
+}
+
+void OutputFiles::write(const reports::Comparison& comparison) const {
+  for (const Target& target : targets_) {
+    write_target(target, reports::find_comparison_format(target.format)->write(comparison));
+  }
 }
 
 void OutputFiles::write(const std::string& text) const {

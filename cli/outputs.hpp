@@ -1,6 +1,7 @@
 // Where results go: files whose extension picks the format, or stdout. Everything is checked before anything runs.
 #pragma once
 
+#include "reports/compare/comparison.hpp"
 #include "reports/result.hpp"
 
 #include <string>
@@ -8,7 +9,7 @@
 
 namespace kvreplay::cli {
 
-enum class OutputKind { results, explanation };
+enum class OutputKind { results, explanation, comparison };
 
 class OutputFiles {
  public:
@@ -20,6 +21,7 @@ class OutputFiles {
   bool uses_stdout() const;
   // Whole or not at all, each one. Throws reports::FileError.
   void write(const reports::ResultFile& results) const;
+  void write(const reports::Comparison& comparison) const;
   void write(const std::string& text) const;  // an explanation: CSV whatever the name
   std::vector<std::string> paths() const;     // of files, for a closing note
 

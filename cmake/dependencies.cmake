@@ -57,6 +57,14 @@ if(NOT TARGET pugixml::pugixml)
   kvreplay_fetch(pugixml pugixml::pugixml https://github.com/zeux/pugixml.git v1.13)
 endif()
 
+# Headers only: distributions of Boost.Math, whose own repository stands alone from 1.78 on.
+find_package(Boost 1.74 QUIET)
+if(NOT TARGET Boost::headers)
+  set(BOOST_MATH_STANDALONE ON)
+  kvreplay_fetch(boost_math Boost::math https://github.com/boostorg/math.git boost-1.84.0)
+  add_library(Boost::headers ALIAS boost_math)
+endif()
+
 # One file of JavaScript, which the HTML report carries; nothing to fetch, so without it pages have no charts.
 find_file(KVREPLAY_CHART_LIBRARY chart.min.js PATHS /usr/share/javascript/chart.js DOC "Chart.js 3.9, minified")
 if(NOT KVREPLAY_CHART_LIBRARY)

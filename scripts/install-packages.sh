@@ -9,7 +9,8 @@
 set -euo pipefail
 
 build_packages=(g++ cmake make ninja-build git ca-certificates libeigen3-dev libyaml-cpp-dev catch2 libbenchmark-dev
-                libcli11-dev nlohmann-json3-dev libfmt-dev libssl-dev zlib1g-dev libpugixml-dev libjs-chart.js)
+                libcli11-dev nlohmann-json3-dev libfmt-dev libssl-dev zlib1g-dev libpugixml-dev libboost-dev
+                libjs-chart.js)
 test_packages=(python3 libbenchmark-tools python3-numpy python3-scipy python3-jsonschema python3-yaml)
 check_packages=(cppcheck clang-19 llvm-19 libomp-19-dev libclang-rt-19-dev clang-format-19 clang-tidy-19)
 browser_packages=(chromium fonts-dejavu-core)

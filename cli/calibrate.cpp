@@ -1,0 +1,67 @@
+// compare --calibrate-noise: how far results of one build differ on this machine.
+
+#include "cli/commands.hpp"
+#include "cli/comparing.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/numbers.hpp"
+#include "policies/option_error.hpp"
+#include "reports/atomic_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace kvreplay::cli {
+namespace {
+
+bool is_workload(const std::string& path) { return path.ends_with(".yaml") || path.ends_with(".yml"); }
+
+std::vector<reports::NamedResult> run_workloads(const CompareTexts& texts) {
+  RunTexts run;
+  run.files = texts.files;
+  run.repetitions = texts.repetitions;
+  run.threads = texts.threads;
+  run.terminal = texts.terminal;
+  const std::int64_t num_runs = parse_count("--runs", texts.runs, 2, 1000);
+  ProgressReporter progress(texts.terminal);
+  std::vector<reports::NamedResult> results;
+  for (std::int64_t i = 1; i <= num_runs && !interrupted; ++i) {
+    sim::ExperimentSettings settings = experiment_settings(run);
+    settings.interrupted = &interrupted;
+    results.push_back({fmt::format("run {}", i), sim::run_experiment(settings, progress)});
+  }
+  return results;
+}
+
+std::string noise_path(const CompareTexts& texts, bool runs) {
+  if (!texts.noise.empty()) return texts.noise;
+  if (runs) return noise_file_name;
+  return (std::filesystem::path(texts.files.front()).parent_path() / noise_file_name).string();
+}
+
+}  // namespace
+
+int calibrate_noise(const CompareTexts& texts) {
+  check_terminal_options(texts.terminal);
+  if (texts.files.empty())
+    throw policies::OptionError("--calibrate-noise takes results of one build, or workloads to run");
+  const bool runs = std::all_of(texts.files.begin(), texts.files.end(), is_workload);
+  if (!runs && std::any_of(texts.files.begin(), texts.files.end(), is_workload)) {
+    throw policies::OptionError("--calibrate-noise takes results or workloads, not both");
+  }
+  if (!texts.outputs.empty()) throw policies::OptionError("--calibrate-noise writes --noise FILE, not -o");
+  const std::vector<reports::NamedResult> results = runs ? run_workloads(texts) : read_results(texts.files);
+  if (interrupted) return exit_interrupted;
+  const reports::NoiseFloor floor = reports::calibrated(results);
+  const std::string path = noise_path(texts, runs);
+  reports::write_atomically(path, reports::write_noise(floor));
+  fmt::print(
+      "{} comparisons of this build with itself: medians differ by up to {:.1f} % (relative times), {:.1f} % (absolute "
+      "times), {:.1f} % (parts).\n{} of them would have raised a false alarm without knowing that.\n",
+      floor.num_pairs, floor.relative * 100, floor.absolute * 100, floor.part * 100, floor.num_alarms);
+  say("wrote " + path);
+  return exit_ok;
+}
+
+}  // namespace kvreplay::cli

@@ -1,0 +1,199 @@
+// compare: a candidate's results against a baseline's; says what got worse and fails only for a reason.
+
+#include "cli/commands.hpp"
+#include "cli/comparing.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/numbers.hpp"
+#include "cli/outputs.hpp"
+#include "cli/step_summary.hpp"
+#include "policies/option_error.hpp"
+#include "reports/compare/comparable_text.hpp"
+#include "reports/compare/writers.hpp"
+#include "reports/whole_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+namespace kvreplay::cli {
+namespace {
+
+struct Inputs {
+  std::vector<std::string> baselines, candidates;
+};
+
+// BASELINE CANDIDATE; or one side by options and the other bare.
+Inputs inputs_of(const CompareTexts& texts) {
+  Inputs inputs{texts.baselines, texts.candidates};
+  if (inputs.baselines.empty() && inputs.candidates.empty()) {
+    if (texts.files.size() != 2) {
+      throw policies::OptionError(fmt::format(
+          "compare takes BASELINE and CANDIDATE, not {} files; for several files a side give --baseline and "
+          "--candidate",
+          texts.files.size()));
+    }
+    return {{texts.files[0]}, {texts.files[1]}};
+  }
+  std::vector<std::string>& bare_side = inputs.baselines.empty() ? inputs.baselines : inputs.candidates;
+  bare_side.insert(bare_side.end(), texts.files.begin(), texts.files.end());
+  if (inputs.baselines.empty()) throw policies::OptionError("compare: there is a --candidate and no baseline");
+  if (inputs.candidates.empty()) throw policies::OptionError("compare: there is a --baseline and no candidate");
+  return inputs;
+}
+
+// A baseline that is not there must not look like a comparison that passed, nor like a broken program.
+void need_baselines(const Inputs& inputs) {
+  for (const std::string& path : inputs.baselines) {
+    std::error_code error;
+    const bool missing = !std::filesystem::exists(path, error);
+    if (!missing && (!std::filesystem::is_regular_file(path, error) || std::filesystem::file_size(path, error) > 0)) {
+      continue;
+    }
+    throw reports::NotComparable(fmt::format(
+        "{} baseline {}: nothing was compared. To make one, run the version to compare with ('kvreplay run ... -o {}')"
+        ", or keep this candidate ('cp {} {}')",
+        missing ? "there is no" : "empty", path, path, inputs.candidates.front(), path));
+  }
+}
+
+void check_fail_on(const std::vector<std::string>& reasons) {
+  const std::vector<std::string> known{"counters", "regressed", "changed", "inconclusive", "nothing"};
+  for (const std::string& reason : reasons) {
+    if (std::find(known.begin(), known.end(), reason) != known.end()) continue;
+    throw policies::OptionError(
+        fmt::format("--fail-on takes counters, regressed, changed, inconclusive or nothing, not '{}'", reason), reason,
+        known);
+  }
+}
+
+// The calibration named, or the one beside the baseline if it is of this machine.
+std::optional<reports::NoiseFloor> noise_of(const CompareTexts& texts, const Inputs& inputs,
+                                            const reports::Side& candidate, std::vector<std::string>& notes) {
+  namespace fs = std::filesystem;
+  const std::string beside = (fs::path(inputs.baselines.front()).parent_path() / noise_file_name).string();
+  const bool asked = !texts.noise.empty();
+  std::error_code error;
+  if (!asked && !fs::exists(beside, error)) return std::nullopt;
+  const std::string path = asked ? texts.noise : beside;
+  reports::NoiseFloor floor = reports::read_noise(reports::whole_file(path), path);
+  const std::vector<std::string> other =
+      reports::differences(floor.machine, reports::machine_fields(candidate.provenances.front()));
+  if (other.empty()) return floor;
+  const std::string problem = fmt::format("{} was measured on another machine ({})", path, fmt::join(other, "; "));
+  if (asked) throw reports::NotComparable("--noise " + problem);
+  notes.push_back(problem + " and is not used");
+  return std::nullopt;
+}
+
+bool has(const std::vector<std::string>& reasons, const char* reason) {
+  return std::find(reasons.begin(), reasons.end(), reason) != reasons.end();
+}
+
+// Parts of a time do not count as open: where they are, the whole is, or it is decided without them.
+bool is_open(const reports::Comparison& comparison) {
+  if (!comparison.times_withheld.empty()) return true;
+  for (const reports::CellComparison& cell : comparison.cells) {
+    for (const reports::ComparisonRow& row : cell.rows) {
+      if (row.change == reports::Change::inconclusive && row.kind != reports::RowKind::part_time) return true;
+    }
+  }
+  return false;
+}
+
+int exit_code_of(const reports::Comparison& comparison, const std::vector<std::string>& fail_on) {
+  using reports::Among;
+  using reports::Change;
+  if (has(fail_on, "nothing")) return exit_ok;
+  const auto number = [&comparison](Change change, Among among) { return num_rows(comparison, change, among); };
+  bool failed = number(Change::regressed, Among::exact) > 0;
+  if (has(fail_on, "regressed")) failed = failed || number(Change::regressed, Among::times) > 0;
+  if (has(fail_on, "changed")) {
+    failed = failed || number(Change::changed, Among::exact) + number(Change::improved, Among::exact) > 0;
+  }
+  if (failed) return exit_gate_failed;
+  return has(fail_on, "inconclusive") && is_open(comparison) ? exit_inconclusive : exit_ok;
+}
+
+int compare(const CompareTexts& texts) {
+  if (texts.calibrates) return calibrate_noise(texts);
+  check_terminal_options(texts.terminal);
+  check_fail_on(texts.fail_on);
+  reports::ComparisonSettings settings;
+  settings.reference = texts.reference;
+  settings.effect_floor = parse_positive("--effect-floor", texts.effect_floor) / 100;
+  settings.only_common = texts.only_common;
+  for (const std::string& text : texts.thresholds) settings.thresholds.push_back(reports::parse_threshold(text));
+  const Inputs inputs = inputs_of(texts);
+  const OutputFiles outputs(texts.outputs, OutputKind::comparison);
+  check_inputs(inputs.baselines, outputs);
+  check_inputs(inputs.candidates, outputs);
+  need_baselines(inputs);
+  const reports::Side candidate = reports::side_of(read_results(inputs.candidates), "candidate");
+  const reports::Side baseline = reports::side_of(read_results(inputs.baselines), "baseline");
+  std::vector<std::string> notes;
+  settings.noise = noise_of(texts, inputs, candidate, notes);
+  reports::Comparison comparison = reports::compare(baseline, candidate, settings);
+  comparison.notes.insert(comparison.notes.begin(), notes.begin(), notes.end());
+  if (!outputs.uses_stdout()) {
+    fmt::print("{}", reports::comparison_table(comparison, terminal_width(), wants_color(texts.terminal)));
+  }
+  std::fflush(stdout);
+  outputs.write(comparison);
+  append_step_summary(reports::write_comparison_markdown(comparison));
+  for (const std::string& path : outputs.paths()) say("wrote " + path);
+  return exit_code_of(comparison, texts.fail_on);
+}
+
+CLI::Option* add_list(CLI::App& command, const char* name, std::vector<std::string>& values, const char* meaning) {
+  return command.add_option(name, values, meaning)
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+}  // namespace
+
+std::vector<reports::NamedResult> read_results(const std::vector<std::string>& paths) {
+  std::vector<reports::NamedResult> results;
+  for (const std::string& path : paths) results.push_back({path, reports::read_comparable_file(path)});
+  return results;
+}
+
+void add_compare(CLI::App& program, Command& chosen) {
+  auto texts = std::make_shared<CompareTexts>();
+  CLI::App* command = program.add_subcommand(
+      "compare", "Compare results with a baseline: counters exactly, times by their repetitions");
+  command->add_option("FILE", texts->files, "BASELINE and CANDIDATE: result files (run -o FILE.json)");
+  add_list(*command, "--baseline", texts->baselines, "A result file of the baseline; repeatable, runs are joined");
+  add_list(*command, "--candidate", texts->candidates, "The same of the candidate");
+  command->add_option("--reference", texts->reference,
+                      "Policy that relative times refer to (default: the first both sides have)");
+  add_list(*command, "--threshold", texts->thresholds,
+           "METRIC:STAT:LIMIT, a limit of your own: STAT median, mean, min or max over repetitions;\n"
+           "LIMIT 5% or 1.05x of the baseline, +N more than it, or N (latency.total_ns:median:10%)");
+  add_list(*command, "--fail-on", texts->fail_on,
+           "counters (default: exit 1 if a counter, outcome or threshold got worse), regressed (times\n"
+           "too), changed (any other counter), inconclusive (exit 5), nothing");
+  command->add_option("--effect-floor", texts->effect_floor, "Percent; smaller changes of a time do not matter")
+      ->capture_default_str();
+  command->add_option("--noise", texts->noise,
+                      "Calibration of this machine (default: kvreplay-noise.json beside the baseline, if there)");
+  command->add_flag("--only-common", texts->only_common, "Leave out runs the candidate does not have");
+  command->add_flag("--calibrate-noise", texts->calibrates,
+                    "Compare A with A and store how far runs of one build differ: FILE are results of one\n"
+                    "build, or workloads to run; writes --noise");
+  command->add_option("--runs", texts->runs, "With --calibrate-noise: runs of each workload")->capture_default_str();
+  command->add_option("--repetitions", texts->repetitions, "With --calibrate-noise: repetitions of each run")
+      ->capture_default_str();
+  command->add_option("--threads", texts->threads, "With --calibrate-noise: threads of each run")
+      ->capture_default_str();
+  add_output_option(*command, texts->outputs);
+  add_terminal_options(*command, texts->terminal);
+  command->callback([texts, &chosen] { chosen = [texts] { return compare(*texts); }; });
+}
+
+}  // namespace kvreplay::cli

@@ -1,0 +1,196 @@
+// Verdicts of a comparison on records whose right answer is known.
+
+#include "reports/compare/compare.hpp"
+
+#include "reports/compare/comparable_text.hpp"
+#include "reports/compare/writers.hpp"
+#include "reports/csv.hpp"
+#include "reports/metrics.hpp"
+#include "tests/catch.hpp"
+#include "tests/reports/examples.hpp"
+#include "tests/reports/noisy.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace kvreplay::reports {
+namespace {
+
+using Catch::Matchers::Contains;
+using tests::compared;
+using tests::Noisy;
+using tests::noisy_file;
+
+const ComparisonRow* row_of(const Comparison& comparison, RowKind kind, const std::string& metric,
+                            const std::string& policy = "crop") {
+  for (const CellComparison& cell : comparison.cells) {
+    if (cell.policy != policy) continue;
+    for (const ComparisonRow& row : cell.rows) {
+      if (row.kind == kind && row.metric == metric) return &row;
+    }
+  }
+  return nullptr;
+}
+
+bool time_moved(const Comparison& comparison) {
+  return num_rows(comparison, Change::regressed, Among::times) + num_rows(comparison, Change::improved, Among::times) >
+         0;
+}
+
+}  // namespace
+
+TEST_CASE("a counter that moved by one is found, with its direction, and nothing else is") {
+  const ResultFile before = noisy_file({});
+  struct Row {
+    const char* name;
+    Count by;
+    Change change;
+  };
+  for (const Row& row : {Row{"reallocations", 1, Change::regressed}, Row{"tokens_evaluated", -1, Change::improved},
+                         Row{"tokens_reused", -1, Change::regressed}, Row{"evaluations", 1, Change::changed}}) {
+    INFO(row.name);
+    ResultFile now = before;
+    const Count old_value = *counter(now.results[1].counters, row.name);
+    tests::set_counter(now.results[1], row.name, old_value + row.by);
+    const Comparison comparison = compared(before, now);
+    CHECK(row_of(comparison, RowKind::counter, row.name)->change == row.change);
+    CHECK(num_rows(comparison, row.change, Among::exact) == 1);
+    CHECK(num_rows(comparison, Change::unchanged, Among::exact) ==
+          static_cast<Count>(2 * before.results[0].counters.size()) - 1);
+  }
+}
+
+TEST_CASE("a result compared with itself is unchanged in everything") {
+  const ResultFile file = noisy_file({});
+  const Comparison comparison = compared(file, file);
+  for (const Change change : {Change::regressed, Change::improved, Change::changed, Change::inconclusive}) {
+    CHECK(num_rows(comparison, change, Among::all) == 0);
+  }
+}
+
+TEST_CASE("times twice as long in all of five repetitions are a regression") {
+  const ResultFile before = noisy_file({.repetitions = 5});
+  ResultFile now = noisy_file({.repetitions = 5, .seed = 2, .factor = 2});
+  const Comparison comparison = compared(before, now);
+  CHECK(row_of(comparison, RowKind::absolute_time, "latency.total_ns")->change == Change::regressed);
+  CHECK_THAT(fmt::format("{}", fmt::join(comparison.notes, "\n")), Contains("only 5 repetitions"));
+  CHECK_THAT(comparison.cells[1].hint, Contains("no counter moved") && Contains("most of it in mlp"));
+}
+
+TEST_CASE("times that vary by a fifth at random raise no alarm") {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    INFO(seed);
+    CHECK_FALSE(time_moved(compared(noisy_file({.repetitions = 10, .seed = seed, .spread = 0.2}),
+                                    noisy_file({.repetitions = 10, .seed = seed + 1000, .spread = 0.2}))));
+  }
+}
+
+TEST_CASE("200 comparisons of one build raise at most two alarms") {
+  int alarms = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    alarms += time_moved(compared(noisy_file({.seed = seed}), noisy_file({.seed = seed + 1000}))) ? 1 : 0;
+  }
+  CHECK(alarms <= 2);
+}
+
+TEST_CASE("a slowdown of 5 % in one part is found in 95 of 100 comparisons and blamed on that part") {
+  int found = 0, blamed = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const Comparison comparison =
+        compared(noisy_file({.seed = seed}), noisy_file({.seed = seed + 1000, .slower_attention = 0.05}));
+    found += num_rows(comparison, Change::regressed, Among::times) > 0 ? 1 : 0;
+    blamed += comparison.cells[1].hint.find("attention") != std::string::npos ? 1 : 0;
+  }
+  CHECK(found >= 95);
+  CHECK(blamed >= 95);
+}
+
+TEST_CASE("one repetition decides nothing about times and says so") {
+  const Comparison comparison = compared(noisy_file({.repetitions = 1}), noisy_file({.repetitions = 1, .factor = 3}));
+  const ComparisonRow* row = row_of(comparison, RowKind::absolute_time, "latency.total_ns");
+  CHECK(row->change == Change::inconclusive);
+  CHECK_FALSE(row->smallest_detectable.has_value());
+  CHECK_THAT(comparison_table(comparison, 200, false), Contains("no change could have been found, whatever its size"));
+}
+
+TEST_CASE("a machine that slows all policies alike moves absolute times and no relative one") {
+  const Comparison comparison = compared(noisy_file({}), noisy_file({.seed = 2, .factor = 1.2, .factor_of_all = true}));
+  CHECK(row_of(comparison, RowKind::absolute_time, "latency.total_ns")->change == Change::regressed);
+  CHECK(row_of(comparison, RowKind::relative_time, "latency.total_ns")->change != Change::regressed);
+}
+
+TEST_CASE("another machine turns times into advice, another depth, thread count or build type withholds them") {
+  const ResultFile before = noisy_file({});
+  const auto with = [](const std::string& key, const std::string& value) {
+    ResultFile now = noisy_file({.seed = 2, .factor = 2});
+    for (auto& [name, text] : now.provenance.entries) {
+      if (name == key) text = value;
+    }
+    return now;
+  };
+  const Comparison machine = compared(before, with("cpu_model", "another"));
+  CHECK(row_of(machine, RowKind::absolute_time, "latency.total_ns")->is_advice);
+  CHECK_FALSE(time_moved(machine));
+  CHECK_THAT(machine.notes.front(), Contains("cpu_model: one, now another"));
+  for (const auto& [key, value] : {std::pair{"threads", "4"}, std::pair{"build_type", "Debug"}}) {
+    INFO(key);
+    const Comparison withheld = compared(before, with(key, value));
+    CHECK(row_of(withheld, RowKind::absolute_time, "latency.total_ns") == nullptr);
+    CHECK_THAT(withheld.times_withheld, Contains(key));
+  }
+  ResultFile planned = noisy_file({.repetitions = 0});
+  for (RunResult& run : planned.results) run.depth = "plan";
+  CHECK_THAT(compared(before, planned).times_withheld, Contains("depth: compute, now plan"));
+}
+
+TEST_CASE("a run whose outcome changed is one finding, and its counters are left alone") {
+  const ResultFile before = noisy_file({});
+  ResultFile now = before;
+  now.results[1].outcome.kind = "capacity_exceeded";
+  now.results[1].outcome.evaluation = 3;
+  tests::set_counter(now.results[1], "reallocations", 99);
+  const Comparison worse = compared(before, now), better = compared(now, before);
+  CHECK(row_of(worse, RowKind::outcome, "outcome")->change == Change::regressed);
+  CHECK(row_of(worse, RowKind::counter, "reallocations") == nullptr);
+  CHECK(row_of(better, RowKind::outcome, "outcome")->change == Change::improved);
+  now.results[1].outcome.kind = "interrupted";
+  CHECK(row_of(compared(before, now), RowKind::outcome, "outcome")->change == Change::inconclusive);
+}
+
+TEST_CASE("every format names a regression, and none is broken by hostile names") {
+  ResultFile before = noisy_file({});
+  for (RunResult& run : before.results) run.workload.path = run.workload.id = tests::hostile_name();
+  ResultFile now = before;
+  tests::set_counter(now.results[1], "reallocations", 5);
+  const Comparison comparison = compared(before, now);
+  CHECK_THAT(comparison_table(comparison, 120, false), Contains("1 counter regressed"));
+  CHECK(comparison_table(comparison, 120, false).find('\x1b') == std::string::npos);
+  const std::string markdown = write_comparison_markdown(comparison);
+  CHECK(markdown.starts_with("**\xE2\x9D\x8C 1 counter regressed"));
+  CHECK(markdown.find("<script") == std::string::npos);
+  const auto json = nlohmann::json::parse(write_comparison_json(comparison));
+  CHECK(json["counts"]["regressed"]["counters"] == 1);
+  CHECK(json["cells"][1]["rows"][0]["metric"] == "reallocations");
+  const auto records = read_csv(write_comparison_csv(comparison));
+  CHECK(records.size() > 2 * before.results[0].counters.size());
+  CHECK_THAT(write_comparison_junit(comparison), Contains("failures=\"1\""));
+}
+
+TEST_CASE("Markdown of many changes stays under a mebibyte and says what it left out") {
+  ResultFile before = noisy_file({.repetitions = 0}), now;
+  const RunResult model = before.results[0];
+  before.results.clear();
+  for (int i = 0; i < 300; ++i) {
+    before.results.push_back(model);
+    before.results.back().policy.spec = before.results.back().policy.name = fmt::format("policy{}", i);
+  }
+  now = before;
+  for (RunResult& run : now.results) {
+    for (auto& [name, value] : run.counters) value += 1;
+  }
+  const std::string markdown = write_comparison_markdown(compared(before, now));
+  CHECK(markdown.size() < (1 << 20));
+  CHECK_THAT(markdown, Contains("are left out to stay under 1 MiB"));
+}
+
+}  // namespace kvreplay::reports

@@ -79,8 +79,9 @@ void FastAttention::attend_rows(const ManyQueries& work, const HeadRows& rows, C
     HeadRows tile{static_cast<const std::byte*>(rows.keys) + begin * bytes,
                   static_cast<const std::byte*>(rows.values) + begin * bytes, rows.row_stride,
                   std::min(key_tile, rows.count - begin), rows.type};
-    if (tile.type == ElementType::bf16) {
-      kernels_.widen(tile, shape_.head_dim, scratch.keys, scratch.values);
+    // Rows of a token's heads lie a power of two apart, where no cache keeps many of them.
+    if (tile.type == ElementType::bf16 || tile.row_stride != shape_.head_dim) {
+      kernels_.gather(tile, shape_.head_dim, scratch.keys, scratch.values);
       tile = {scratch.keys, scratch.values, shape_.head_dim, tile.count, ElementType::fp32};
     }
     kernels_.attend_many(work, tile, first_key + begin);

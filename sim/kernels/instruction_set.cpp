@@ -25,7 +25,7 @@ const KernelTable& kernels() {
                                      from_row_order,
                                      attend_few,
                                      attend_many,
-                                     widen_head_rows,
+                                     gather,
                                      probe_arithmetic,
                                      probe_read};
   return table;

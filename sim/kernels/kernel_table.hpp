@@ -99,8 +99,8 @@ struct KernelTable {
   void (*attend_few)(const FewQueries&, const HeadRows&);
   // `rows`: fp32, of consecutive positions from `first_key` on, at most key_tile.
   void (*attend_many)(const ManyQueries&, const HeadRows& rows, Count first_key);
-  // `rows` as floats, count * head_dim each.
-  void (*widen)(const HeadRows& rows, Count head_dim, float* keys, float* values);
+  // `rows` as floats side by side, count * head_dim each.
+  void (*gather)(const HeadRows& rows, Count head_dim, float* keys, float* values);
 
   // Probes of the machine. `steps` of multiplications and additions that never leave the registers; gives their number.
   double (*probe_arithmetic)(Count steps);

@@ -225,16 +225,28 @@ void attend_many(const ManyQueries& work, const HeadRows& rows, Count first_key)
   }
 }
 
-void widen_head_rows(const HeadRows& rows, Count head_dim, float* keys, float* values) {
-  const auto widen_row = [head_dim](const std::uint16_t* from, float* to) {
-    for (Count k = 0; k < head_dim; ++k) {
-      const std::uint32_t bits = static_cast<std::uint32_t>(from[k]) << 16;
-      __builtin_memcpy(to + k, &bits, sizeof bits);
-    }
-  };
+inline void gather_row(const float* from, Count head_dim, float* to) { std::copy_n(from, head_dim, to); }
+
+inline void gather_row(const std::uint16_t* from, Count head_dim, float* to) {
+  for (Count k = 0; k < head_dim; ++k) {
+    const std::uint32_t bits = static_cast<std::uint32_t>(from[k]) << 16;
+    __builtin_memcpy(to + k, &bits, sizeof bits);
+  }
+}
+
+template <class Element>
+void gather_rows(const HeadRows& rows, Count head_dim, float* keys, float* values) {
   for (Count row = 0; row < rows.count; ++row) {
-    widen_row(static_cast<const std::uint16_t*>(rows.keys) + row * rows.row_stride, keys + row * head_dim);
-    widen_row(static_cast<const std::uint16_t*>(rows.values) + row * rows.row_stride, values + row * head_dim);
+    gather_row(static_cast<const Element*>(rows.keys) + row * rows.row_stride, head_dim, keys + row * head_dim);
+    gather_row(static_cast<const Element*>(rows.values) + row * rows.row_stride, head_dim, values + row * head_dim);
+  }
+}
+
+void gather(const HeadRows& rows, Count head_dim, float* keys, float* values) {
+  if (rows.type == ElementType::fp32) {
+    gather_rows<float>(rows, head_dim, keys, values);
+  } else {
+    gather_rows<std::uint16_t>(rows, head_dim, keys, values);
   }
 }
 

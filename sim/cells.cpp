@@ -21,8 +21,9 @@ void check_length(const workloads::Workload& workload, const ModelConfig& model)
 }
 
 std::string weights_text(const ModelConfig& model) {
-  if (model.checkpoint.empty()) return fmt::format("random, seed {}", model.seed);
-  return std::filesystem::path(model.checkpoint).lexically_normal().filename().string();
+  const char* const dtype = model.weight_dtype == policies::ElementType::bf16 ? ", bf16" : "";
+  if (model.checkpoint.empty()) return fmt::format("random, seed {}{}", model.seed, dtype);
+  return std::filesystem::path(model.checkpoint).lexically_normal().filename().string() + dtype;
 }
 
 reports::ModelIdentity identity_of(const ModelConfig& model) {

@@ -91,7 +91,7 @@ TimeConditions time_conditions(const Side& baseline, const Side& candidate, cons
     const std::string difference = difference_in(baseline, candidate, key);
     if (!difference.empty()) conditions.notes.push_back("built otherwise: " + difference);
   }
-  for (const char* key : {"dtype", "kernels", "pages", "prefill_chunk"}) {
+  for (const char* key : {"kernels", "pages", "prefill_chunk"}) {
     const std::string difference = difference_in(baseline, candidate, key, &Side::configs);
     if (!difference.empty()) conditions.notes.push_back("run otherwise: " + difference);
   }

@@ -10,7 +10,7 @@
 #include "tests/sim/stack_fixtures.hpp"
 
 #include <atomic>
-#include <cstdlib>
+#include <cstddef>
 #include <new>
 #include <numeric>
 
@@ -20,12 +20,17 @@ std::atomic<long> num_allocations = 0;
 
 }  // namespace
 
-// The linker leads this program's calls of malloc and posix_memalign here (tests/CMakeLists.txt).
+// The linker leads this program's calls of malloc, posix_memalign and operator new here (tests/CMakeLists.txt); memory
+// is still taken and given back by whoever does it otherwise, a sanitizer for example.
 extern "C" {
 void* __real_malloc(std::size_t size);
 int __real_posix_memalign(void** memory, std::size_t alignment, std::size_t size);
+void* __real__Znwm(std::size_t size);
+void* __real__ZnwmSt11align_val_t(std::size_t size, std::align_val_t alignment);
 void* __wrap_malloc(std::size_t size);
 int __wrap_posix_memalign(void** memory, std::size_t alignment, std::size_t size);
+void* __wrap__Znwm(std::size_t size);
+void* __wrap__ZnwmSt11align_val_t(std::size_t size, std::align_val_t alignment);
 
 void* __wrap_malloc(std::size_t size) {
   ++num_allocations;
@@ -36,15 +41,17 @@ int __wrap_posix_memalign(void** memory, std::size_t alignment, std::size_t size
   ++num_allocations;
   return __real_posix_memalign(memory, alignment, size);
 }
+
+void* __wrap__Znwm(std::size_t size) {
+  ++num_allocations;
+  return __real__Znwm(size);
 }
 
-void* operator new(std::size_t size) {
-  void* const memory = std::malloc(size == 0 ? 1 : size);  // counts
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
+void* __wrap__ZnwmSt11align_val_t(std::size_t size, std::align_val_t alignment) {
+  ++num_allocations;
+  return __real__ZnwmSt11align_val_t(size, alignment);
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+}
 
 namespace kvreplay::sim {
 namespace {

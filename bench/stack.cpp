@@ -45,7 +45,7 @@ sim::DecoderStack& stack_of(const Model& model) {
   static std::unique_ptr<sim::DecoderStack> stack;
   static std::string made;
   const std::string key = model.name + model.dtype + model.kv_dtype;
-  if (made != key) {
+  if (stack == nullptr || made != key) {
     stack.reset();
     stack = std::make_unique<sim::DecoderStack>(config_of(model));
     made = key;

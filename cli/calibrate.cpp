@@ -4,8 +4,12 @@
 #include "cli/comparing.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/numbers.hpp"
+#include "cli/outputs.hpp"
 #include "policies/option_error.hpp"
 #include "reports/atomic_file.hpp"
+#include "reports/compare/noise.hpp"
+#include "reports/result_json.hpp"
+#include "reports/whole_file.hpp"
 
 #include <fmt/format.h>
 
@@ -40,6 +44,29 @@ std::string noise_path(const CompareTexts& texts, bool runs) {
   return (std::filesystem::path(texts.files.front()).parent_path() / noise_file_name).string();
 }
 
+// A calibration may replace an older one and nothing else.
+void check_target(const std::string& path, const std::vector<std::string>& inputs) {
+  for (auto input = inputs.begin(); input != inputs.end(); ++input) {
+    const auto is_same = [&input](const std::string& other) { return same_file(*input, other); };
+    if (std::any_of(inputs.begin(), input, is_same)) {
+      throw policies::OptionError(
+          fmt::format("{}: given twice; a result equals itself and says nothing about noise", *input));
+    }
+    if (is_same(path)) {
+      throw policies::OptionError(
+          fmt::format("--noise {}: would replace a file that is read; choose another name", path));
+    }
+  }
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return;
+  try {
+    (void)reports::read_noise(reports::whole_file(path), path);
+  } catch (const reports::ResultError&) {
+    throw policies::OptionError(
+        fmt::format("--noise {}: is there and is no calibration, so it is not replaced; choose another name", path));
+  }
+}
+
 }  // namespace
 
 int calibrate_noise(const CompareTexts& texts) {
@@ -51,10 +78,11 @@ int calibrate_noise(const CompareTexts& texts) {
     throw policies::OptionError("--calibrate-noise takes results or workloads, not both");
   }
   if (!texts.outputs.empty()) throw policies::OptionError("--calibrate-noise writes --noise FILE, not -o");
+  const std::string path = noise_path(texts, runs);
+  check_target(path, texts.files);
   const std::vector<reports::NamedResult> results = runs ? run_workloads(texts) : read_results(texts.files);
   if (interrupted) return exit_interrupted;
   const reports::NoiseFloor floor = reports::calibrated(results);
-  const std::string path = noise_path(texts, runs);
   reports::write_atomically(path, reports::write_noise(floor));
   fmt::print(
       "{} comparisons of this build with itself: medians differ by up to {:.1f} % (relative times), {:.1f} % (absolute "

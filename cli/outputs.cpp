@@ -71,6 +71,8 @@ void check_place(const std::string& path) {
   if (!writable) throw policies::OptionError(fmt::format("-o {}: cannot be written: {}", path, std::strerror(errno)));
 }
 
+}  // namespace
+
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code error;
   const auto resolved = [&error](const std::string& path) {
@@ -78,8 +80,6 @@ bool same_file(const std::string& a, const std::string& b) {
   };
   return resolved(a) == resolved(b) || std::filesystem::equivalent(a, b, error);
 }
-
-}  // namespace
 
 void check_inputs(const std::vector<std::string>& inputs, const OutputFiles& outputs) {
   const std::vector<std::string> paths = outputs.paths();

@@ -35,6 +35,9 @@ class OutputFiles {
   std::vector<Target> targets_;
 };
 
+// Whether two names are of one file.
+bool same_file(const std::string& a, const std::string& b);
+
 // Throws OptionError if an input is given twice (its numbers would be there twice) or an output would replace one.
 void check_inputs(const std::vector<std::string>& inputs, const OutputFiles& outputs);
 

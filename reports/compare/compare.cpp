@@ -43,7 +43,8 @@ void add_counters(CellComparison& cell, const Counters& before, const Counters& 
     const Metric* metric = find_metric(name);
     const std::optional<Count> new_value = counter(now, name);
     if (!new_value) {
-      cell.rows.push_back(counted_row(RowKind::counter, name, "", old_value, 0, Change::inconclusive));
+      // Whether it got worse is not known, and a gate must not pass on that.
+      cell.rows.push_back(counted_row(RowKind::counter, name, "", old_value, 0, Change::regressed));
       cell.rows.back().candidate = {};
       cell.rows.back().ratio.reset();
       cell.rows.back().note = "the candidate does not count it";

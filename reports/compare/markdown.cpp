@@ -8,7 +8,7 @@
 namespace kvreplay::reports {
 namespace {
 
-constexpr std::size_t max_cell_width = 100, max_note_width = 500, reserve_bytes = 1'000;
+constexpr std::size_t max_note_width = 500, reserve_bytes = 1'000;
 
 std::string_view sign_of(Change change, bool is_advice) {
   if (change == Change::regressed) return is_advice ? "\xE2\x9A\xA0 " : "\xE2\x9D\x8C ";  // warning sign, cross

@@ -235,4 +235,36 @@ TEST_CASE("a calibration is stored beside the results, used from there, and refu
   CHECK(kvreplay("compare --calibrate-noise " + a).exit_code == 4);
 }
 
+TEST_CASE("a calibration replaces nothing but an older one and takes only different results of one build") {
+  const ScratchFolder scratch;
+  const std::string a = result_with(scratch, "a.json", steady), b = result_with(scratch, "b.json", steady);
+  const std::string before = content_of(a);
+  const auto refused = [&](const std::string& arguments, int code, const std::string& message) {
+    const Finished finished = kvreplay("compare --calibrate-noise " + arguments);
+    CHECK(finished.exit_code == code);
+    CHECK_THAT(finished.err, Contains(message));
+  };
+  refused(a + " " + b + " --noise " + a, 2, "would replace a file that is read");
+  refused(a + " " + b + " --noise " + scratch.file("other.json", before), 2, "is no calibration");
+  refused(a + " " + a, 2, "given twice");
+  CHECK(content_of(a) == before);
+  CHECK(content_of(scratch.path("other.json")) == before);
+  json changed = json::parse(before);
+  changed["results"][0]["counters"]["bytes_copied"] = changed["results"][0]["counters"]["bytes_copied"].get<long>() + 1;
+  refused(a + " " + scratch.file("changed.json", changed.dump()), 4, "counters differ");
+  const std::string noise = " --noise " + scratch.path("noise.json");
+  CHECK(kvreplay("compare --calibrate-noise " + a + " " + b + noise).exit_code == 0);
+  CHECK(kvreplay("compare --calibrate-noise " + a + " " + b + noise).exit_code == 0);
+}
+
+TEST_CASE("a counter that is gone is a finding") {
+  const ScratchFolder scratch;
+  const std::string a = result_with(scratch, "a.json", steady);
+  json file = json::parse(content_of(a));
+  file["results"][0]["counters"].erase("bytes_copied");
+  const Finished finished = kvreplay("compare " + a + " " + scratch.file("b.json", file.dump()));
+  CHECK(finished.exit_code == 1);
+  CHECK_THAT(finished.out, Contains("bytes_copied"));
+}
+
 }  // namespace kvreplay::cli

@@ -207,7 +207,8 @@ TEST_CASE("fast norms and activations equal the plain ones") {
     std::vector<float> gate(both.begin(), both.begin() + 32);
     gelu_tanh_times({gate.data(), 32}, {both.data() + 32, 32});
     for (Count i = 0; i < columns; ++i) {
-      CHECK(out[static_cast<std::size_t>(i)] == Approx(gate[static_cast<std::size_t>(i)]).epsilon(1e-5).margin(1e-6));
+      // 1 + tanh cancels at large negative gates, and what is left is multiplied by up to 8 * 8.
+      CHECK(out[static_cast<std::size_t>(i)] == Approx(gate[static_cast<std::size_t>(i)]).epsilon(1e-5).margin(5e-6));
     }
     CHECK(std::isnan(out[static_cast<std::size_t>(columns)]));
   }

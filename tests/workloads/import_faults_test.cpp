@@ -78,6 +78,8 @@ TEST_CASE("every fault of a trace is named with its line") {
       {"weka", "{\"block_size\": 64, \"requests\": [7]}", "FILE:1: requests[0]: expected an object, found '7'"},
       {"weka", "{\"block_size\": 64, \"requests\": []}", "FILE: gives no workload"},
       {"calls-jsonl", "{\"keep\": 1, \"feed\": [1]}", "FILE:1: keep: 1 is more than the 0 tokens"},
+      {"calls-jsonl", "{\"keep\": 0, \"feed\": [1], \"observed\": {\"fed\": 9223372036854775807}}",
+       "the list has 1 tokens, no engine feeds 9223372036854775807"},
       {"calls-jsonl", "{\"keep\": 0, \"feed\": []}", "FILE:1: feed: the call evaluates an empty list"},
       {"calls-jsonl", "{\"keep\": 0, \"feed\": [1], \"len\": 2}", "FILE:1: len: keep and feed make 1"},
       {"calls-jsonl", "{\"id\": \"x\", \"calls\": [{\"keep\": 0, \"feed\": [-1]}]}",

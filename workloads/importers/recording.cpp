@@ -70,7 +70,12 @@ void Recording::see_call(const JsonRow& row, const RawCall& call, Count length) 
   if (!storage.empty() && storage != "first" && storage != "yes") {
     throw seen.fault("new_storage", "expected first or yes, found " + yaml::shown(storage));
   }
-  totals_.fed += count("fed").value_or(0);
+  const Count fed = count("fed").value_or(0);
+  const Count most = length + call.drafts;
+  if (fed > most) {
+    throw seen.fault("fed", "the list has " + std::to_string(most) + " tokens, no engine feeds " + std::to_string(fed));
+  }
+  totals_.fed += fed;
   totals_.allocations += storage.empty() ? 0 : 1;
   totals_.reallocations += storage == "yes" ? 1 : 0;
   totals_.resets += count("resets").value_or(0);

@@ -72,7 +72,7 @@ def requests_of_answers(lines):
             continue
         try:
             row = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise ValueError(f"{number}: not valid JSON; cut off?") from None
         answer = row.get("response", row) if isinstance(row, dict) else None
         if not isinstance(answer, dict) or not isinstance(answer.get("timings"), dict):

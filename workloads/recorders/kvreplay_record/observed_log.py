@@ -23,7 +23,7 @@ def rows_of(path):
         for number, line in enumerate(file, 1):
             try:
                 row = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 if not line.endswith("\n"):
                     break
                 raise ValueError(f"{path}:{number}: not valid JSON") from None

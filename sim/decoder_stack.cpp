@@ -23,8 +23,8 @@ using policies::FreshRows;
 using policies::KvView;
 using policies::TokenId;
 
-// Multiplications below which threads are not worth waking: about a millisecond of one thread. They meet at every step of
-// every layer, and where other programs keep the cores busy each meeting can take a slice of the scheduler.
+// Multiplications below which threads are not worth waking: about a millisecond of one thread. They meet at every step
+// of every layer, and where other programs keep the cores busy each meeting can take a slice of the scheduler.
 constexpr Count least_parallel_work = 1 << 26;
 
 // Adds the time since the last call to a part.

@@ -69,7 +69,7 @@ struct DecoderStack::Impl {
   void norm_final(Count first_row, Count count, float* out);
   void logits(const float* rows, Count count, float* out);
 
-  // The rest is called by every thread of a team.
+  // The rest is called by every thread of a team. The first one alone meets the cache, observers and the stopwatch.
   void run_layers(std::span<const TokenId> tokens, Count first_position, policies::CachePolicy& cache,
                   const HiddenObserver& observer);
   void embed(std::span<const TokenId> tokens);
@@ -121,29 +121,32 @@ void DecoderStack::Impl::attend(Count layer, Count first_position, Count count, 
   const FreshRows fresh{first_position, count, keys.data(), values.data()};
   const Count window = config.slides[static_cast<std::size_t>(layer)] ? config.sliding_window : 0;
   const std::size_t size = static_cast<std::size_t>(count * query_width());
-#pragma omp single
+#pragma omp master
   faults.run([&] {
     const KvView view = cache.rows(layer, fresh);
     watch.lap(times.store_ns);
     math->attention().prepare({{queries.data(), size}, first_position, count, window}, view);
   });
+#pragma omp barrier
   if (!faults.is_empty()) return;
   math->attention().run({attended.data(), size});
   lap(times.attention_ns);
-#pragma omp single
+#pragma omp master
   faults.run([&] { cache.store(layer, fresh); });
   lap(times.store_ns);
+#pragma omp barrier
 }
 
 void DecoderStack::Impl::observe(const HiddenObserver& observer, Count index, Count first_position,
                                  std::span<const float> rows) {
   if (!observer) return;
-#pragma omp single
+#pragma omp master
   {
     const Count count = static_cast<Count>(rows.size()) / config.hidden_size;
     faults.run([&] { observer(index, first_position, count, rows); });
     watch = Stopwatch();  // an observer's time is nobody's
   }
+#pragma omp barrier
 }
 
 void DecoderStack::Impl::run_layers(std::span<const TokenId> tokens, Count first_position, policies::CachePolicy& cache,

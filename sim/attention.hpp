@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <span>
+#include <stdexcept>
 
 namespace kvreplay::sim {
 
@@ -32,7 +33,20 @@ struct AttentionQueries {
 
   // First position a query sees.
   Count low(Count query) const { return window == 0 ? 0 : std::max<Count>(0, first_position + query - window + 1); }
+  // Last position a query sees: its own.
+  Count high(Count query) const { return first_position + query; }
 };
+
+// Rows [begin, end) of a run that lie at positions [low, high]; none where begin >= end, as for unused slots.
+struct RowRange {
+  Count begin = 0, end = 0;
+  bool is_empty() const { return begin >= end; }
+};
+inline RowRange rows_at(const policies::KvRun& run, Count low, Count high) {
+  if (run.is_unused()) return {};
+  return {std::max(low, run.first_position) - run.first_position,
+          std::min(high + 1, run.first_position + run.count) - run.first_position};
+}
 
 class Attention {
  public:
@@ -53,6 +67,11 @@ class Attention {
   void attend(const AttentionQueries& queries, const policies::KvView& view, std::span<float> out) {
     prepare(queries, view);
     run(out);
+  }
+
+ protected:
+  [[noreturn]] static void throw_sees_nothing() {
+    throw std::logic_error("the cache policy serves a query no row it sees, not even its own");
   }
 };
 

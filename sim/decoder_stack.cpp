@@ -100,7 +100,12 @@ void DecoderStack::Impl::embed(std::span<const TokenId> tokens) {
 #pragma omp for schedule(static)
   for (Count index = 0; index < count; ++index) {
     float* const row = hidden.data() + index * config.hidden_size;
-    math->embedding(static_cast<Count>(tokens[static_cast<std::size_t>(index)]) % config.vocab_size, row);
+    const Count id = static_cast<Count>(tokens[static_cast<std::size_t>(index)]) % config.vocab_size;
+    if (has_embedding(config)) {
+      math->embedding(id, row);
+    } else {
+      random_embedding(config, id, {row, static_cast<std::size_t>(config.hidden_size)});
+    }
     for (Count k = 0; k < config.hidden_size; ++k) row[k] *= scale;
   }
 }

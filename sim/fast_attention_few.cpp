@@ -8,12 +8,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <stdexcept>
 
 namespace kvreplay::sim {
 namespace {
-
-using policies::KvRun;
 
 // Rows of one share; the sums of several are put together afterwards.
 constexpr Count share_rows = 1024;
@@ -28,14 +25,10 @@ float weight_of(float maximum, float largest) {
 
 // The rows a query sees, in the order of the runs.
 void FastAttention::add_parts(Count query) {
-  const Count low = queries_.low(query), high = queries_.first_position + query;
   for (std::size_t index = 0; index < view_.runs.size(); ++index) {
-    const KvRun& run = view_.runs[index];
-    if (run.is_unused()) continue;
-    const Count begin = std::max(low, run.first_position) - run.first_position;
-    const Count end = std::min(high + 1, run.first_position + run.count) - run.first_position;
-    for (Count row = begin; row < end; row += share_rows) {
-      parts_.push_back({index, row, std::min(share_rows, end - row)});
+    const RowRange rows = rows_at(view_.runs[index], queries_.low(query), queries_.high(query));
+    for (Count row = rows.begin; row < rows.end; row += share_rows) {
+      parts_.push_back({index, row, std::min(share_rows, rows.end - row)});
     }
   }
 }
@@ -60,9 +53,7 @@ void FastAttention::prepare_few() {
   for (Count query = 0; query < queries_.count; ++query) {
     const std::size_t begin_part = parts_.size();
     add_parts(query);
-    if (parts_.size() == begin_part) {
-      throw std::logic_error("the cache policy serves a query no row it sees, not even its own");
-    }
+    if (parts_.size() == begin_part) throw_sees_nothing();
     add_shares(query, begin_part);
     query_shares_.push_back(shares_.size());
   }

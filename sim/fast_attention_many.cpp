@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <stdexcept>
 
 namespace kvreplay::sim {
 namespace {
@@ -25,11 +24,10 @@ Count padded_to_tile(Count rows) { return (rows + query_tile - 1) / query_tile *
 
 void FastAttention::prepare_many() {
   for (Count query = 0; query < queries_.count; ++query) {
-    const Count low = queries_.low(query), high = queries_.first_position + query;
     const bool sees_any = std::any_of(view_.runs.begin(), view_.runs.end(), [&](const KvRun& run) {
-      return !run.is_unused() && std::max(low, run.first_position) < std::min(high + 1, run.first_position + run.count);
+      return !rows_at(run, queries_.low(query), queries_.high(query)).is_empty();
     });
-    if (!sees_any) throw std::logic_error("the cache policy serves a query no row it sees, not even its own");
+    if (!sees_any) throw_sees_nothing();
   }
   const Count blocks_wanted = (least_units + shape_.num_kv_heads - 1) / shape_.num_kv_heads;
   const Count fewest = std::max<Count>(1, query_tile / group_size()),
@@ -125,13 +123,13 @@ void FastAttention::attend_block(Count kv_head, Count first_query, Count num_que
     attend_rows(vain, rows_of(part, kv_head), 0, scratch);
   }
   clear();
-  const Count low = queries_.low(first_query), high = work.first_position + num_queries - 1;
+  const Count low = queries_.low(first_query), high = queries_.high(first_query + num_queries - 1);
   for (std::size_t index = 0; index < view_.runs.size(); ++index) {
     const KvRun& run = view_.runs[index];
-    const Count begin = std::max(low, run.first_position) - run.first_position;
-    const Count end = std::min(high + 1, run.first_position + run.count) - run.first_position;
-    if (run.is_unused() || begin >= end) continue;
-    attend_rows(work, rows_of({index, begin, end - begin}, kv_head), run.first_position + begin, scratch);
+    const RowRange seen = rows_at(run, low, high);
+    if (seen.is_empty()) continue;
+    attend_rows(work, rows_of({index, seen.begin, seen.end - seen.begin}, kv_head), run.first_position + seen.begin,
+                scratch);
   }
   for (Count row = 0; row < num_rows; ++row) {
     float* const to = out.data() + head_of(row) * head_dim;

@@ -89,10 +89,9 @@ void FastMath::prepare(Count count, Count num_logits) {
   packed_.grow(std::max({most * hidden, count * config_.num_heads * config_.head_dim, inner_rows * inner}));
   branch_.grow(count * hidden);
   inner_.grow(inner_rows * inner);
-  constexpr Count line = 16;
   const Count floats =
       std::max(kernels_.tile_rows * hidden, inner == 0 ? 0 : inner_rows * 2 * gated_panels * panel_columns);
-  thread_floats_ = std::max(thread_floats_, (floats + line - 1) / line * line);
+  thread_floats_ = std::max(thread_floats_, padded_to_line(floats));
   thread_scratch_.grow(thread_floats_ * omp_get_max_threads());
 }
 
@@ -225,13 +224,7 @@ void FastMath::logits(const float* rows, Count count, float* out) {
   }
 }
 
-void FastMath::embedding(Count id, float* row) const {
-  if (has_embedding(config_)) {
-    weights_.embedding.load(id, row);
-  } else {
-    random_embedding(config_, id, {row, static_cast<std::size_t>(config_.hidden_size)});
-  }
-}
+void FastMath::embedding(Count id, float* row) const { weights_.embedding.load(id, row); }
 
 Count FastMath::scratch_bytes() const {
   return packed_.bytes() + branch_.bytes() + inner_.bytes() + thread_scratch_.bytes() + attention_.scratch_bytes();

@@ -33,11 +33,8 @@ AttentionShape attention_shape(const ModelConfig& config) {
 
 void PlainAttention::add_by_position(Count low, Count high, std::span<const KvRun> runs) {
   for (std::size_t index = 0; index < runs.size(); ++index) {
-    const KvRun& run = runs[index];
-    if (run.is_unused()) continue;
-    const Count begin = std::max(low, run.first_position) - run.first_position;
-    const Count end = std::min(high + 1, run.first_position + run.count) - run.first_position;
-    if (begin < end) segments_.push_back({index, begin, end - begin});
+    const RowRange rows = rows_at(runs[index], low, high);
+    if (!rows.is_empty()) segments_.push_back({index, rows.begin, rows.end - rows.begin});
   }
 }
 
@@ -59,7 +56,7 @@ void PlainAttention::add_by_mask(const std::uint8_t* visible, std::span<const Kv
 void PlainAttention::end_query() {
   Count num_rows = 0;
   for (std::size_t index = query_begins_.back(); index < segments_.size(); ++index) num_rows += segments_[index].count;
-  if (num_rows == 0) throw std::logic_error("the cache policy serves a query no row it sees, not even its own");
+  if (num_rows == 0) throw_sees_nothing();
   longest_ = std::max(longest_, num_rows);
   query_begins_.push_back(segments_.size());
 }
@@ -83,7 +80,7 @@ void PlainAttention::find_segments(const AttentionQueries& queries, const polici
   }
   for (Count query = 0; query < queries.count; ++query) {
     if (view.visible.empty()) {
-      add_by_position(queries.low(query), queries.first_position + query, view.runs);
+      add_by_position(queries.low(query), queries.high(query), view.runs);
     } else {
       add_by_mask(view.visible.data() + query * num_rows, view.runs);
     }

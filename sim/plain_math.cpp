@@ -80,11 +80,7 @@ class PlainMath final : public StackMath {
   }
 
   void embedding(Count id, float* row) const override {
-    if (has_embedding(config_)) {
-      std::copy_n(weights_.embedding.row(id).data(), config_.hidden_size, row);
-    } else {
-      random_embedding(config_, id, {row, static_cast<std::size_t>(config_.hidden_size)});
-    }
+    std::copy_n(weights_.embedding.row(id).data(), config_.hidden_size, row);
   }
 
   Count scratch_bytes() const override {

@@ -42,7 +42,7 @@ class StackMath {
   // Softcapped logits of rows after the final norm; out: [count][vocab_size]. Only for models with a head.
   virtual void logits(const float* rows, Count count, float* out) = 0;
 
-  // Row `id` of the embedding table, unscaled. Any thread alone.
+  // Row `id` of the embedding table, unscaled. Any thread alone; only for models that have a table (has_embedding()).
   virtual void embedding(Count id, float* row) const = 0;
 
   // Bytes of scratch memory held, the attention's included.

@@ -46,17 +46,7 @@ std::string noise_path(const CompareTexts& texts, bool runs) {
 
 // A calibration may replace an older one and nothing else.
 void check_target(const std::string& path, const std::vector<std::string>& inputs) {
-  for (auto input = inputs.begin(); input != inputs.end(); ++input) {
-    const auto is_same = [&input](const std::string& other) { return same_file(*input, other); };
-    if (std::any_of(inputs.begin(), input, is_same)) {
-      throw policies::OptionError(
-          fmt::format("{}: given twice; a result equals itself and says nothing about noise", *input));
-    }
-    if (is_same(path)) {
-      throw policies::OptionError(
-          fmt::format("--noise {}: would replace a file that is read; choose another name", path));
-    }
-  }
+  check_inputs(inputs, {path}, "--noise");
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return;
   try {

@@ -71,8 +71,6 @@ void check_place(const std::string& path) {
   if (!writable) throw policies::OptionError(fmt::format("-o {}: cannot be written: {}", path, std::strerror(errno)));
 }
 
-}  // namespace
-
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code error;
   const auto resolved = [&error](const std::string& path) {
@@ -81,15 +79,22 @@ bool same_file(const std::string& a, const std::string& b) {
   return resolved(a) == resolved(b) || std::filesystem::equivalent(a, b, error);
 }
 
+}  // namespace
+
 void check_inputs(const std::vector<std::string>& inputs, const OutputFiles& outputs) {
-  const std::vector<std::string> paths = outputs.paths();
+  check_inputs(inputs, outputs.paths(), "-o");
+}
+
+void check_inputs(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+                  std::string_view option) {
   for (auto input = inputs.begin(); input != inputs.end(); ++input) {
     const auto is_same = [&input](const std::string& other) { return same_file(*input, other); };
     if (std::any_of(inputs.begin(), input, is_same)) {
       throw policies::OptionError(fmt::format("{}: given twice, its runs would count twice", *input));
     }
-    if (std::any_of(paths.begin(), paths.end(), is_same)) {
-      throw policies::OptionError(fmt::format("-o {}: would replace a file that is read; choose another name", *input));
+    if (std::any_of(outputs.begin(), outputs.end(), is_same)) {
+      throw policies::OptionError(
+          fmt::format("{} {}: would replace a file that is read; choose another name", option, *input));
     }
   }
 }

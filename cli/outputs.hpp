@@ -5,6 +5,7 @@
 #include "reports/result.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kvreplay::cli {
@@ -35,11 +36,11 @@ class OutputFiles {
   std::vector<Target> targets_;
 };
 
-// Whether two names are of one file.
-bool same_file(const std::string& a, const std::string& b);
-
 // Throws OptionError if an input is given twice (its numbers would be there twice) or an output would replace one.
 void check_inputs(const std::vector<std::string>& inputs, const OutputFiles& outputs);
+// The same for outputs that another option than -o names.
+void check_inputs(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+                  std::string_view option);
 
 // Throws OptionError for no file at all.
 void require_files(const std::vector<std::string>& files);

@@ -117,11 +117,7 @@ void set_tally(pugi::xml_node node, const Tally& tally) {
 
 std::string write_junit(const ResultFile& file) {
   pugi::xml_document document;
-  pugi::xml_node declaration = document.append_child(pugi::node_declaration);
-  set_attribute(declaration, "version", "1.0");
-  set_attribute(declaration, "encoding", "UTF-8");
-  pugi::xml_node suites = document.append_child("testsuites");
-  set_attribute(suites, "name", "kvreplay");
+  pugi::xml_node suites = add_junit_suites(document, "kvreplay");
   const std::vector<std::string> labels = workload_labels(file.results);
   const bool fails = fails_on_outcome(file);
   Tally total;

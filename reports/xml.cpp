@@ -24,6 +24,15 @@ void set_attribute(pugi::xml_node node, const char* name, std::string_view value
   node.append_attribute(name).set_value(xml_text(value).c_str());
 }
 
+pugi::xml_node add_junit_suites(pugi::xml_document& document, std::string_view name) {
+  pugi::xml_node declaration = document.append_child(pugi::node_declaration);
+  set_attribute(declaration, "version", "1.0");
+  set_attribute(declaration, "encoding", "UTF-8");
+  pugi::xml_node suites = document.append_child("testsuites");
+  set_attribute(suites, "name", name);
+  return suites;
+}
+
 std::string saved(const pugi::xml_document& document) {
   Text out;
   document.save(out, "  ", pugi::format_default, pugi::encoding_utf8);

@@ -15,6 +15,9 @@ std::string xml_text(std::string_view text);
 // Adds an attribute.
 void set_attribute(pugi::xml_node node, const char* name, std::string_view value);
 
+// The root of a JUnit document, which is empty before: its declaration and <testsuites name=...>.
+pugi::xml_node add_junit_suites(pugi::xml_document& document, std::string_view name);
+
 // The document as UTF-8, indented.
 std::string saved(const pugi::xml_document& document);
 

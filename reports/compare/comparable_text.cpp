@@ -78,17 +78,19 @@ std::size_t ListSkipper::skip_plain_blocks(std::string_view piece) {
   return done;
 }
 
-void ListSkipper::skip(char c) {
-  if (in_string_) {
-    if (after_backslash_) {
-      after_backslash_ = false;
-    } else if (c == '\\') {
-      after_backslash_ = true;
-    } else if (c == '"') {
-      in_string_ = false;
-    }
-    return;
+// A character of a string, which may be its closing quote.
+void ListSkipper::step_in_string(char c) {
+  if (after_backslash_) {
+    after_backslash_ = false;
+  } else if (c == '\\') {
+    after_backslash_ = true;
+  } else if (c == '"') {
+    in_string_ = false;
   }
+}
+
+void ListSkipper::skip(char c) {
+  if (in_string_) return step_in_string(c);
   if (c == '"') {
     in_string_ = true;
   } else if (c == '[') {
@@ -103,12 +105,8 @@ void ListSkipper::skip(char c) {
 void ListSkipper::copy(char c) {
   text_ += c;
   if (in_string_) {
-    if (after_backslash_) {
-      after_backslash_ = false;
-    } else if (c == '\\') {
-      after_backslash_ = true;
-    } else if (c == '"') {
-      in_string_ = false;
+    step_in_string(c);
+    if (!in_string_) {
       const std::string_view key(text_.data() + string_begin_, text_.size() - 1 - string_begin_);
       key_is_long_list_ = false;
       for (const std::string_view name : long_lists) key_is_long_list_ = key_is_long_list_ || key == name;

@@ -23,6 +23,7 @@ class ListSkipper {
 
  private:
   void copy(char c);
+  void step_in_string(char c);
   void skip(char c);
   std::size_t skip_plain_blocks(std::string_view piece);
 

@@ -71,11 +71,7 @@ void set_tally(pugi::xml_node node, const Tally& tally) {
 
 std::string write_comparison_junit(const Comparison& comparison) {
   pugi::xml_document document;
-  pugi::xml_node declaration = document.append_child(pugi::node_declaration);
-  set_attribute(declaration, "version", "1.0");
-  set_attribute(declaration, "encoding", "UTF-8");
-  pugi::xml_node suites = document.append_child("testsuites");
-  set_attribute(suites, "name", "kvreplay compare");
+  pugi::xml_node suites = add_junit_suites(document, "kvreplay compare");
   std::map<std::string, std::pair<pugi::xml_node, Tally>> by_workload;
   Tally total;
   for (const CellComparison& cell : comparison.cells) {

@@ -9,9 +9,8 @@ import sys
 import weakref
 
 from .cache_facts import CacheWatch, Storage, capacity_of, held_by, is_static, model_map, policy_of
-from .calls import CallLog, RecordingError
-from .guidance_engine import version_of
-from .observed_log import observed_path, write_observed
+from .calls import RecordingError
+from .recorder import Recorder, version_of
 
 
 class _Tracked:
@@ -26,7 +25,7 @@ class _Tracked:
         self.policy_is_known = False  # the file says which one it is
 
 
-class TransformersRecorder:
+class TransformersRecorder(Recorder):
     """`model`: what generate() is called on. Options: those of the package."""
 
     def __init__(self, model, path=None, **options):
@@ -35,19 +34,10 @@ class TransformersRecorder:
         config = model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
         self._model, self._version = model, version_of("transformers")
         options.setdefault("model", model_map(config, model.dtype))
-        self._options = dict(options, path=path, engine=f"transformers {self._version}", vocab=config.vocab_size)
-        self._log = None
-
-    @property
-    def path(self):
-        return self._log.path
-
-    @property
-    def calls(self):
-        return self._log.calls
+        super().__init__(dict(options, path=path, engine=f"transformers {self._version}", vocab=config.vocab_size))
 
     def __enter__(self):
-        self._log = CallLog(**self._options)
+        self._open_log()
         self._caches = {}  # by id; ids of caches that are gone are swept out before a new one is taken in
         self._cacheless = []  # sequences of forward passes without a cache
         self._call = None
@@ -62,8 +52,7 @@ class TransformersRecorder:
         self._watch.close()
         if self._call is not None:  # the forward pass that an exception ended
             self._write({"error": f"{type(error[1]).__name__}: {error[1]}"})
-        self._log.close()
-        write_observed(self.path, observed_path(self.path))
+        self._close_log()
         return False
 
     @staticmethod

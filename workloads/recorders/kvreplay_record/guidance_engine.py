@@ -4,11 +4,9 @@ One engine serves all lm objects and has one cache, so everything is one sequenc
 short common prefix.
 """
 
-from importlib import metadata
-
 from .cache_facts import CacheWatch, Storage, capacity_of, held_by, is_static, model_map, nothing, policy_of, weak
-from .calls import CallLog, RecordingError
-from .observed_log import observed_path, write_observed
+from .calls import RecordingError
+from .recorder import Recorder, version_of
 
 
 def engine_of(lm):
@@ -20,14 +18,7 @@ def engine_of(lm):
                          "(models.Transformers, models.LlamaCpp)")
 
 
-def version_of(package):
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "of unknown version"
-
-
-class GuidanceRecorder:
+class GuidanceRecorder(Recorder):
     """`lm`: a guidance model, or its engine. Options: those of the package."""
 
     def __init__(self, lm, path=None, **options):
@@ -46,19 +37,11 @@ class GuidanceRecorder:
             raise RecordingError(f"{type(self._engine).__name__} does not tell the size of its vocabulary")
         if self._has_cache:
             options.setdefault("model", model_map(self._model.config, self._model.dtype))
-        self._options = dict(options, path=path, engine=engine, vocab=vocab)
-        self._log = self._hook = self._watch = None
-
-    @property
-    def path(self):
-        return self._log.path
-
-    @property
-    def calls(self):
-        return self._log.calls
+        super().__init__(dict(options, path=path, engine=engine, vocab=vocab))
+        self._hook = self._watch = None
 
     def __enter__(self):
-        self._log = CallLog(**self._options)
+        self._open_log()
         self._main = self._log.sequence()
         self._own = vars(self._engine).get("get_logits")  # somebody else may have wrapped it
         self._original = self._engine.get_logits
@@ -82,8 +65,7 @@ class GuidanceRecorder:
         if self._hook is not None:
             self._hook.remove()
             self._watch.close()
-        self._log.close()
-        write_observed(self.path, observed_path(self.path))
+        self._close_log()
         return False
 
     def _look(self):

@@ -7,9 +7,8 @@ them there.
 
 import sys
 
-from .calls import CallLog, RecordingError
-from .guidance_engine import version_of
-from .observed_log import observed_path, write_observed
+from .calls import RecordingError
+from .recorder import Recorder, version_of
 
 MODULES = ("llama_cpp", "llama_cpp.llama_cpp")
 CHANGES = ("seq_rm", "seq_cp", "seq_keep", "seq_add", "seq_div", "clear")
@@ -20,7 +19,7 @@ def address(pointer):
     return getattr(pointer, "value", pointer)
 
 
-class LlamaRecorder:
+class LlamaRecorder(Recorder):
     """`llm`: a llama_cpp.Llama. Options: those of the package."""
 
     def __init__(self, llm, path=None, **options):
@@ -31,22 +30,13 @@ class LlamaRecorder:
         names["swa_full"] = "true" if getattr(parameters, "swa_full", True) else "false"
         self._policy = "llama.cpp:" + ",".join(f"{key}={value}" for key, value in names.items())
         engine = f"llama.cpp (llama-cpp-python {version_of('llama-cpp-python')})"
-        self._options = dict(options, path=path, engine=engine, vocab=llm.n_vocab())
-        self._log = None
-
-    @property
-    def path(self):
-        return self._log.path
-
-    @property
-    def calls(self):
-        return self._log.calls
+        super().__init__(dict(options, path=path, engine=engine, vocab=llm.n_vocab()))
 
     def __enter__(self):
         modules = [sys.modules[name] for name in MODULES if name in sys.modules]
         if not modules:
             raise RecordingError("the module llama_cpp is not loaded, so nothing of it can be recorded")
-        self._log = CallLog(**self._options)
+        self._open_log()
         self._sequences = {}  # by sequence id: [Sequence, the list the cache holds]
         self._wrapped = []
         self._depth = 0
@@ -62,8 +52,7 @@ class LlamaRecorder:
     def __exit__(self, *error):
         for module, name, original in self._wrapped:
             setattr(module, name, original)
-        self._log.close()
-        write_observed(self.path, observed_path(self.path))
+        self._close_log()
         return False
 
     def _wrap(self, module, name, listener, handle=None):

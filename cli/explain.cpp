@@ -68,7 +68,12 @@ int explain(const ExplainTexts& texts) {
   const OutputFiles outputs(texts.outputs, OutputKind::explanation);
   check_inputs(texts.log.empty() ? std::vector{texts.file} : std::vector{texts.file, texts.log}, outputs);
   const Range range = range_of(texts);
-  const auto policy = policy_specs(texts.policies).front();
+  const std::vector<policies::PolicySpec> specs = policy_specs(texts.policies);
+  if (specs.size() != 1) {
+    throw policies::OptionError(
+        fmt::format("explain takes one --policy; {} stands for {}", texts.policies.front(), specs.size()));
+  }
+  const policies::PolicySpec& policy = specs.front();
   std::optional<reports::EngineLog> log;
   if (!texts.log.empty()) log = reports::read_engine_log(texts.log);
   const bool stop_at_limit = stops_at_limit(texts.model);

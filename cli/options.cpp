@@ -3,6 +3,7 @@
 #include "cli/numbers.hpp"
 #include "policies/option_error.hpp"
 #include "policies/registry.hpp"
+#include "policies/sweep.hpp"
 #include "sim/machine.hpp"
 
 #include <fmt/format.h>
@@ -78,9 +79,11 @@ void add_model_options(CLI::App& command, ModelTexts& texts) {
 
 void add_policy_option(CLI::App& command, std::vector<std::string>& policies, const std::string& default_text) {
   command
-      .add_option(
-          "--policy,-p", policies,
-          "Cache policy NAME or NAME:key=value,key=value; may repeat; 'help' explains all.\nDefault: " + default_text)
+      .add_option("--policy,-p", policies,
+                  "Cache policy NAME or NAME:key=value,key=value; may repeat; 'help' explains all. Lists\n"
+                  "(capacity=512,1024) and ranges (capacity=512-4096*2, 512-2048+512) stand for several.\n"
+                  "Default: " +
+                      default_text)
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false)
@@ -150,10 +153,12 @@ bool stops_at_limit(const ModelTexts& texts) {
 std::vector<policies::PolicySpec> policy_specs(const std::vector<std::string>& texts) {
   std::vector<policies::PolicySpec> specs;
   for (const std::string& text : texts.empty() ? policies::seed_policies() : texts) {
-    specs.push_back(policies::parse_policy(text));
-    const auto same = [&specs](const policies::PolicySpec& spec) { return spec.text == specs.back().text; };
-    if (std::count_if(specs.begin(), specs.end(), same) > 1) {
-      throw policies::OptionError(fmt::format("--policy {} is given twice", text));
+    for (const std::string& one : policies::sweep(text)) {
+      specs.push_back(policies::parse_policy(one));
+      const auto same = [&one](const policies::PolicySpec& spec) { return spec.text == one; };
+      if (std::count_if(specs.begin(), specs.end(), same) > 1) {
+        throw policies::OptionError(fmt::format("--policy {} is given twice", one));
+      }
     }
   }
   return specs;

@@ -1,6 +1,7 @@
 #include "sim/suite.hpp"
 
 #include "policies/option_error.hpp"
+#include "policies/sweep.hpp"
 #include "reports/metrics.hpp"
 #include "sim/cells.hpp"
 
@@ -19,9 +20,12 @@ using workloads::SuiteBudget;
 
 constexpr std::size_t max_budget_lines = 200'000;
 
-policies::PolicySpec parsed(const Suite& suite, const PlacedText& text) {
+// The policies a line of the list stands for, each checked.
+std::vector<std::string> policies_of(const Suite& suite, const PlacedText& text) {
   try {
-    return policies::parse_policy(text.text);
+    std::vector<std::string> names = policies::sweep(text.text);
+    for (const std::string& name : names) (void)policies::parse_policy(name);
+    return names;
   } catch (const policies::OptionError& error) {
     throw workloads::InputError(suite.path, text.mark, text.place, error.what(), error.given, error.candidates);
   }
@@ -30,7 +34,14 @@ policies::PolicySpec parsed(const Suite& suite, const PlacedText& text) {
 std::vector<std::string> policy_names(const Suite& suite) {
   if (suite.policies.empty()) return policies::seed_policies();
   std::vector<std::string> names;
-  for (const PlacedText& policy : suite.policies) names.push_back(policy.text);
+  for (const PlacedText& policy : suite.policies) {
+    for (std::string& name : policies_of(suite, policy)) {
+      if (std::find(names.begin(), names.end(), name) != names.end()) {
+        throw fault(suite, policy, fmt::format("policy {} is in the list already", name));
+      }
+      names.push_back(std::move(name));
+    }
+  }
   return names;
 }
 
@@ -113,10 +124,10 @@ std::optional<Depth> depth_named(std::string_view name) {
 ExperimentSettings settings_of(const Suite& suite, const SuiteOverrides& overrides, ExperimentSettings base) {
   base.workload_paths.clear();
   for (const workloads::SuiteWorkload& workload : suite.workloads) base.workload_paths.push_back(workload.path);
-  for (const PlacedText& policy : suite.policies) (void)parsed(suite, policy);
+  const std::vector<std::string> names = policy_names(suite);  // checked even where the command line has others
   if (overrides.policies.empty()) {
     base.policies.clear();
-    for (const std::string& name : policy_names(suite)) base.policies.push_back(policies::parse_policy(name));
+    for (const std::string& name : names) base.policies.push_back(policies::parse_policy(name));
   }
   if (suite.depth) {
     const auto depth = depth_named(suite.depth->text);

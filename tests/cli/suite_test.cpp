@@ -189,4 +189,24 @@ TEST_CASE("a summary is appended to GitHub's file, which may be unwritable or ne
   CHECK_THAT(unwritable.err, Contains("cannot be written"));
 }
 
+TEST_CASE("a line of a suite's policies may stand for several, each once") {
+  const ScratchFolder scratch;
+  const std::string head = "format: kv-suite/1\ntitle: t\nworkloads: [" + json_w64 + "]\npolicies: ";
+  const std::string swept =
+      scratch.file("swept.yaml", head + "[\"fixed:capacity=128-512*2\"]\nbudgets:\n" +
+                                     "  - {policy: \"fixed:capacity=256\", metric: tokens_evaluated, max: 70}\n");
+  const auto finished = kvreplay("run " + swept + " --depth plan -o " + scratch.path("swept.json"));
+  INFO(finished.err);
+  CHECK(finished.exit_code == 0);
+  const json file = json::parse(content_of(scratch.path("swept.json")));
+  REQUIRE(file["results"].size() == 3);
+  CHECK(file["results"][2]["policy"]["spec"] == "fixed:capacity=512");
+  CHECK(file["budgets"].size() == 1);
+
+  const std::string twice = scratch.file("twice.yaml", head + "[\"fixed:capacity=128,256\", \"fixed:capacity=256\"]\n");
+  const auto refused = kvreplay("run " + twice);
+  CHECK(refused.exit_code == 2);
+  CHECK_THAT(refused.err, Contains("twice.yaml:4:38: policies[1]: policy fixed:capacity=256 is in the list already"));
+}
+
 }  // namespace kvreplay::cli

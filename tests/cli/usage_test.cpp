@@ -65,6 +65,8 @@ TEST_CASE("wrong command lines end with 2 and name the cure") {
       {"explain " + json + " -p crop -o x.txt", "name it .csv"},
       {"explain " + json + " -p crop --color red", "auto or always or never"},
       {"explain " + json, "takes one --policy"},
+      {"explain " + json + " -p fixed:capacity=64,128", "fixed:capacity=64,128 stands for 2"},
+      {"run " + json + " -p fixed:capacity=64-32*2", "does not grow"},
       {"explain " + json + " -p crop --from 3 --to 2", "behind"},
       {"explain " + json + " -p crop --evaluation 24", "this run has 24"},
       {"explain " + json + " -p crop --evaluation 1 --from 1", "one or the other"},

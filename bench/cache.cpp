@@ -1,6 +1,7 @@
 // What a cache does between evaluations, at Gemma2-2b's shape (26 layers, 8 KiB of fp32 K and V a row and layer): the
-// policies' own appends, and the bare movements of memory they are made of. `%read` is the traffic over what reading
-// memory reaches in the same round; a copy moves two bytes for each byte it copies.
+// policies' own appends, and the bare movements of memory they are made of. `%decode` is a share of reading 2b's
+// weights once, `%read` is the traffic over what reading memory reaches in the same round; a copy moves two bytes for
+// each byte it copies.
 
 #include "bench/probes.hpp"
 #include "policies/pages.hpp"
@@ -11,6 +12,7 @@
 
 #include <sys/mman.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -37,31 +39,54 @@ policies::CacheGeometry geometry() {
   return shape;
 }
 
-// One token after `rows` tokens: what the policy itself does around the stack's work, by the clock of the whole append.
-void append(benchmark::State& state, const std::string& policy, Count rows) {
-  const policies::CacheGeometry shape = geometry();
-  std::vector<policies::TokenId> tokens(static_cast<std::size_t>(rows + 1));
-  std::iota(tokens.begin(), tokens.end(), 1U);
-  const std::span<const policies::TokenId> all(tokens);
-  const std::vector<float> zeros(static_cast<std::size_t>((rows + 1) * shape.num_kv_heads * shape.head_dim));
-  std::unique_ptr<policies::CachePolicy> cache;
-  const auto evaluate = [&](std::span<const policies::TokenId> list) {
-    const policies::Admission admission = cache->admit({.sequence = 0, .tokens = list});
-    const policies::FreshRows fresh{admission.reused, static_cast<Count>(list.size()) - admission.reused, zeros.data(),
-                                    zeros.data()};
-    for (Count layer = 0; layer < shape.num_layers(); ++layer) {
-      benchmark::DoNotOptimize(cache->rows(layer, fresh));
-      cache->store(layer, fresh);
-    }
-    cache->finish();
-  };
-  for (auto _ : state) {
-    state.PauseTiming();
-    cache = policies::make_policy(policies::parse_policy(policy), {.geometry = shape, .buffers = true});
-    evaluate(all.first(static_cast<std::size_t>(rows)));
-    state.ResumeTiming();
-    evaluate(all);
+// Fresh K and V of every layer, all zeros: what an attention-less stack would give a cache.
+class Appender {
+ public:
+  Appender(const std::string& policy, Count most_tokens)
+      : shape_(geometry()),
+        tokens_(static_cast<std::size_t>(most_tokens)),
+        zeros_(static_cast<std::size_t>(most_tokens * shape_.num_kv_heads * shape_.head_dim)),
+        cache_(policies::make_policy(policies::parse_policy(policy), {.geometry = shape_, .buffers = true})) {
+    std::iota(tokens_.begin(), tokens_.end(), 1U);
   }
+
+  // What one evaluation of the first `length` tokens asks of the cache.
+  void evaluate(Count length) {
+    const policies::Admission admission =
+        cache_->admit({.sequence = 0, .tokens = std::span(tokens_).first(static_cast<std::size_t>(length))});
+    const policies::FreshRows fresh{admission.reused, length - admission.reused, zeros_.data(), zeros_.data()};
+    for (Count layer = 0; layer < shape_.num_layers(); ++layer) {
+      benchmark::DoNotOptimize(cache_->rows(layer, fresh));
+      cache_->store(layer, fresh);
+    }
+    cache_->finish();
+  }
+
+ private:
+  policies::CacheGeometry shape_;
+  std::vector<policies::TokenId> tokens_;
+  std::vector<float> zeros_;
+  std::unique_ptr<policies::CachePolicy> cache_;
+};
+
+// Token after token behind `rows` of them, and that time as a share of the least a decode step of gemma2-2b with bf16
+// weights takes: reading its 2.6 billion weights.
+void append(benchmark::State& state, const std::string& policy, Count rows) {
+  constexpr double weight_bytes = 2.0 * 2.6e9;
+  Count length = rows;
+  Appender appender(policy, rows + static_cast<Count>(state.max_iterations));
+  appender.evaluate(length);
+  const double step_seconds = weight_bytes / bench::read_bytes_per_second(1);
+  std::vector<double> seconds;
+  for (auto _ : state) {
+    const auto start = std::chrono::steady_clock::now();
+    appender.evaluate(++length);
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    state.SetIterationTime(elapsed.count());
+    seconds.push_back(elapsed.count());
+  }
+  state.counters["%decode"] =
+      100 * std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size()) / step_seconds;
 }
 
 struct Block {
@@ -140,11 +165,11 @@ benchmark::internal::Benchmark* add(const std::string& name, Count rows, Functio
 }  // namespace
 
 int main(int argc, char** argv) {
+  constexpr benchmark::IterationCount appends = 64;
   for (const Count rows : {512, 4096}) {
     for (const std::string policy : {"fixed", "crop", "crop:sliding=window", "doubling", "discard"}) {
-      add("append one token/" + policy, rows, [policy](benchmark::State& state, Count used) {
-        append(state, policy, used);
-      })->UseRealTime();
+      const auto work = [policy](benchmark::State& state, Count used) { append(state, policy, used); };
+      add("append one token/" + policy, rows, work)->UseManualTime()->Iterations(tiny() ? 3 : appends);
     }
     add("copy", rows, copy)->UseManualTime();
     add("shift by one row", rows, shift)->UseManualTime();

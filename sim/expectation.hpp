@@ -2,19 +2,19 @@
 #pragma once
 
 #include "reports/result.hpp"
+#include "sim/decoder_stack.hpp"
 #include "sim/model_config.hpp"
 
 #include <cstdint>
 
 namespace kvreplay::sim {
 
-// What plain products reach here, measured in well under a second. The fast kernels are faster: an expectation for them
-// is on the safe side.
+// What the stack may be expected to reach here with these kernels and threads, measured in well under a second.
 struct MachineSpeed {
   double flops_per_second = 0;       // matrix products over many rows
   double read_bytes_per_second = 0;  // streaming weights for one row
 };
-MachineSpeed measure_machine_speed();
+MachineSpeed measure_machine_speed(KernelChoice kernels, int threads);
 
 // Arithmetic and weight traffic of one replay, from the counters of its plan.
 struct Work {
@@ -23,7 +23,8 @@ struct Work {
 };
 Work work_of(const ModelConfig& model, const reports::Counters& plan);
 
-// Seconds, the larger of arithmetic and traffic. An expectation, not a bound: reports print it as one.
+// Seconds for arithmetic and traffic one after the other: each evaluation is bound by one of them, and the other is
+// then small beside it. An expectation, not a bound.
 double expected_seconds(const Work& work, const MachineSpeed& speed);
 
 }  // namespace kvreplay::sim

@@ -110,7 +110,7 @@ void Experiment::load() {
 }
 
 void Experiment::guard_against_long_runs() {
-  const MachineSpeed speed = measure_machine_speed();
+  const MachineSpeed speed = measure_machine_speed(settings_.kernels, settings_.threads);
   double seconds = 0;
   ReplaySettings plan = replay_settings();
   plan.depth = Depth::plan;

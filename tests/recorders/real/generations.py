@@ -2,7 +2,6 @@
 search, a batch with padding, all judged by what generate() itself returned."""
 
 import inspect
-import statistics
 import textwrap
 from importlib.metadata import version
 
@@ -125,15 +124,17 @@ def judge(name, recording, kvreplay):
     return problems
 
 
-def timed(path, output):
-    """Seconds a recorder and the model take at a step, medians, and the number of steps."""
-    model = load(path)
+def timed(path, output, is_recorded):
+    """Seconds of each step and, if it is recorded into `output`, those the recorder took of each."""
+    model, steps = load(path), Clock(lambda *arguments: None)
     seed(11)
+    model.register_forward_pre_hook(steps)
+    if not is_recorded:
+        model.generate(prompt(path), **GREEDY)
+        return steps.between(), []
     recorder = kvreplay_record.transformers(model, output)
     before = recorder._before = Clock(recorder._before)
     after = recorder._after = Clock(recorder._after)
     with recorder:
         model.generate(prompt(path), **GREEDY)
-    cost = before.median() + after.median()
-    steps = [b - a for a, b in zip(before.starts, before.starts[1:])]
-    return cost, statistics.median(steps) - cost, len(steps)
+    return steps.between(), [a + b for a, b in zip(before.seconds, after.seconds)]

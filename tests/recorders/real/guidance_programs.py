@@ -1,7 +1,6 @@
 """guidance's five programs with windows of 64 and 1024, as in workloads/recorded/guidance-*."""
 
 import json
-import statistics
 from importlib.metadata import version
 
 import guidance
@@ -9,6 +8,7 @@ import torch
 import transformers
 
 import kvreplay_record
+from kvreplay_record.guidance_engine import engine_of
 from real.overhead import Clock
 from real.programs import PROGRAMS
 from real.settings import seed
@@ -62,16 +62,18 @@ def judge(name, recording, kvreplay):
     return [] if counted == fed else [f"{fed} tokens fed, but the engine counts {counted}"]
 
 
-def timed(path, output):
-    """Seconds a recorder and the model take at a step, medians, and the number of steps."""
+def timed(path, output, is_recorded):
+    """Seconds of each step and, if it is recorded into `output`, those the recorder took of each."""
     lm = language_model(path, 1024)
     seed(7)
-    recorder = kvreplay_record.guidance(lm, output)
-    engine = recorder._engine
+    engine = engine_of(lm)
     inner = engine.get_logits = Clock(engine.get_logits)
+    if not is_recorded:
+        PROGRAMS["plain"](lm)
+        return inner.seconds, []
+    recorder = kvreplay_record.guidance(lm, output)
     outer = recorder._get_logits = Clock(recorder._get_logits)
     hook = recorder._before_pass = Clock(recorder._before_pass)
     with recorder:
         PROGRAMS["plain"](lm)
-    around = statistics.median(a - b for a, b in zip(outer.seconds, inner.seconds))
-    return around + hook.median(), inner.median() - hook.median(), len(inner.seconds)
+    return outer.seconds, [a - b + c for a, b, c in zip(outer.seconds, inner.seconds, hook.seconds)]

@@ -3,7 +3,6 @@ those of the shipped files, and at the same time by the llama.cpp recorder, whic
 
 import json
 import random
-import statistics
 from importlib.metadata import version
 
 import guidance
@@ -66,15 +65,19 @@ def judge(name, recording, kvreplay):
     return problems
 
 
-def timed(path, output):
-    """Seconds a recorder and llama.cpp take at a step, medians, and the number of steps."""
+def timed(path, output, is_recorded):
+    """Seconds of each step and, if it is recorded into `output`, those the recorder took of each."""
     lm = language_model(path, output, SETTINGS["default"])
-    inner = Clock(llama_cpp.llama_cpp.llama_decode)
-    llama_cpp.llama_decode = llama_cpp.llama_cpp.llama_decode = inner
-    with kvreplay_record.llama_cpp(lm._interpreter.engine.model_obj, output):
-        outer = llama_cpp.llama_decode = Clock(llama_cpp.llama_decode)
-        PROGRAMS["plain"](lm)
-        llama_cpp.llama_decode = outer.function
-    around = statistics.median(a - b for a, b in zip(outer.seconds, inner.seconds))
-    steps = [b - a for a, b in zip(inner.starts, inner.starts[1:])]
-    return around, statistics.median(steps) - around, len(steps)
+    original = llama_cpp.llama_cpp.llama_decode
+    inner = llama_cpp.llama_decode = llama_cpp.llama_cpp.llama_decode = Clock(original)
+    try:
+        if not is_recorded:
+            PROGRAMS["plain"](lm)
+            return inner.between(), []
+        with kvreplay_record.llama_cpp(lm._interpreter.engine.model_obj, output):
+            outer = llama_cpp.llama_decode = Clock(llama_cpp.llama_decode)
+            PROGRAMS["plain"](lm)
+            llama_cpp.llama_decode = outer.function
+    finally:
+        llama_cpp.llama_decode = llama_cpp.llama_cpp.llama_decode = original
+    return inner.between(), [a - b for a, b in zip(outer.seconds, inner.seconds)]

@@ -9,6 +9,9 @@ import time
 from .privacy import MASKS
 
 
+TEXTS = ("policy", "new_storage", "error")  # of what is observed; all else are whole numbers
+
+
 class RecordingError(RuntimeError):
     """What the program does cannot be recorded faithfully; the message says what to change."""
 
@@ -16,7 +19,7 @@ class RecordingError(RuntimeError):
 def common_prefix(a, b, low=0):
     """How many leading elements two lists share, at least `low`; compares slices, since lists mostly differ at the end."""
     high = min(len(a), len(b))
-    if low == high or a[low:high] == b[low:high]:
+    if low == high or (a == b[:high] if low == 0 and high == len(a) else a[low:high] == b[low:high]):
         return high
     while low < high:
         middle = (low + high + 1) // 2
@@ -28,7 +31,8 @@ def common_prefix(a, b, low=0):
 
 
 class Sequence:
-    """The last list of one sequence, as asked for and as shown."""
+    """The last list of one sequence, as asked for and as shown. Its list is changed in place: copying it at every step would
+    touch every token's object, most of which the engine's step has driven out of the processor's caches."""
 
     def __init__(self, name, tokens, shown):
         self.name, self.tokens, self.shown = name, tokens, shown
@@ -47,6 +51,7 @@ class CallLog:
         self.path = os.fspath(path) if path is not None else self._new_name()
         self.calls = 0
         self._names = 0
+        self._forms = {}  # by the keys of what was observed: its text but for the values, and which of them are text
         try:
             self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         except FileExistsError:
@@ -78,22 +83,43 @@ class CallLog:
 
     def call(self, sequence, tokens, observed=None, drafts=0, shared=0):
         """The engine evaluated the list `tokens`, the last `drafts` of which were guesses. It shares at least `shared` tokens
-        with the sequence's last list. Keeps the list."""
+        with the sequence's last list."""
         keep = common_prefix(sequence.tokens, tokens, shared)
+        self.step(sequence, keep, tokens[keep:], observed, drafts)
+
+    def step(self, sequence, keep, feed, observed=None, drafts=0):
+        """The same for the list of the first `keep` tokens of the sequence's last one and `feed`; takes time for `feed` and
+        not for the list."""
+        tokens = sequence.tokens
+        if keep < len(tokens):
+            again = common_prefix(tokens[keep:keep + len(feed)], feed)
+            keep, feed = keep + again, feed[again:]
+            del tokens[keep:]
+        tokens += feed
         keep, feed = self._mask.show(sequence.shown, tokens, keep)
-        # Put together by hand: this runs at every step of the engine, and the encoder of json takes four times as long.
         row = f'{{"sequence":"{sequence.name}","keep":{keep},"feed":{feed}'
         if 0 < drafts < len(feed):  # the token before the drafts is fed with them
             row += f',"drafts":{drafts}'
         if observed is not None and self._mask.keeps_prefixes:
-            if self._hides and "error" in observed:
-                observed["error"] = observed["error"].split(":")[0]  # a message may quote the prompt
-            seen = [f'"{key}":{value if type(value) is int else json.dumps(value)}' for key, value in observed.items()]
-            row += f',"observed":{{{",".join(seen)}}}'
+            row += self._observed_text(observed)
         self._write(row + "}")
-        sequence.tokens = tokens
         sequence.is_written = True
         self.calls += 1
+
+    def _observed_text(self, observed):
+        """Put together by hand from few pieces: this runs at every step of the engine."""
+        keys = tuple(observed)
+        form = self._forms.get(keys)
+        if form is None:
+            form = self._forms[keys] = (',"observed":{' + ",".join(f'"{key}":%s' for key in keys) + "}",
+                                        [key for key in keys if key in TEXTS])
+        text, texts = form
+        if texts:
+            observed = dict(observed)
+            if self._hides and "error" in observed:
+                observed["error"] = observed["error"].split(":")[0]  # a message may quote the prompt
+            observed.update((key, json.dumps(observed[key])) for key in texts)
+        return text % (*observed.values(),)
 
     def fork(self, sequence):
         """A copy of `sequence` under a new name."""

@@ -79,7 +79,7 @@ class TransformersRecorder(Recorder):
         self._call = {"rows": rows, "tracked": tracked, "before": seen, "drafts": drafts}
 
     def _lists(self, ids, kwargs, cache, tracked, seen):
-        """For each row of the batch: its sequence (None: to be made), its list, the first position fed."""
+        """For each row of the batch: its sequence (None: to be made), the tokens fed, the first position fed."""
         positions = kwargs.get("position_ids")
         if positions is None and kwargs.get("cache_position") is not None:
             positions = kwargs["cache_position"][None]
@@ -94,13 +94,13 @@ class TransformersRecorder(Recorder):
             at = positions[min(row, len(positions) - 1)] if positions else None
             padding = padding_of(at) if at and len(at) > 1 else 0
             held = at[padding] if at else held_by_rows(cache, seen[1])
-            known = sequences[row].tokens if sequences[row] else []
+            known = len(sequences[row].tokens) if sequences[row] else 0
             if cache is None:
                 held = 0
-            if held > len(known):
-                raise RecordingError(f"the cache holds {held} tokens of which the recording has seen {len(known)}: begin to "
+            if held > known:
+                raise RecordingError(f"the cache holds {held} tokens of which the recording has seen {known}: begin to "
                                      "record before the first forward pass that uses this cache")
-            rows.append((sequences[row], known[:held] + tokens[padding:], held))
+            rows.append((sequences[row], tokens[padding:] if padding else tokens, held))
         return rows
 
     def _tracked(self, cache, num_rows):
@@ -133,12 +133,12 @@ class TransformersRecorder(Recorder):
         if len(call["rows"]) == 1:
             observed = self._observed(call, tracked, happened)
         sequences = tracked.rows if tracked else [row[0] or self._log.sequence() for row in call["rows"]]
-        for sequence, (_, tokens, position) in zip(sequences, call["rows"]):
-            self._log.call(sequence, tokens, observed, call["drafts"], min(position, len(sequence.tokens)))
+        for sequence, (_, feed, position) in zip(sequences, call["rows"]):
+            self._log.step(sequence, position, feed, observed, call["drafts"])
 
     def _observed(self, call, tracked, happened):
-        (storage, held), (_, tokens, position) = call["before"], call["rows"][0]
-        observed = happened or {"fed": len(tokens) - position, "first_position": position}
+        (storage, held), (_, feed, position) = call["before"], call["rows"][0]
+        observed = happened or {"fed": len(feed), "first_position": position}
         observed.setdefault("fed", 0)  # of a pass that failed
         if held is not None:
             observed["held_before"] = held

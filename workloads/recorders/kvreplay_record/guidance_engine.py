@@ -5,7 +5,7 @@ short common prefix.
 """
 
 from .cache_facts import CacheWatch, Storage, capacity_of, held_by, is_static, model_map, nothing, policy_of, weak
-from .calls import RecordingError
+from .calls import RecordingError, common_prefix
 from .recorder import Recorder, version_of
 
 
@@ -87,7 +87,9 @@ class GuidanceRecorder(Recorder):
         call = self._call = {"fed": 0}
         self._before = weak(cache)
         del cache  # a reference of ours would keep an old cache from being freed
-        tokens = list(token_ids)
+        tokens = token_ids if type(token_ids) is list else list(token_ids)
+        keep = common_prefix(self._main.tokens, tokens)
+        feed = tokens[keep:]  # the engine may change its list, and a copy of all of it would be work for all of it
         try:
             result = self._original(token_ids, *args, **kwargs)
         except Exception as error:
@@ -102,7 +104,7 @@ class GuidanceRecorder(Recorder):
             else:
                 self._finish(call, storage, held, capacity)
             self._call = None
-            self._log.call(self._main, tokens, call)
+            self._log.step(self._main, keep, feed, call)
         return result
 
     def _finish(self, call, storage, held, capacity):

@@ -19,6 +19,19 @@ def address(pointer):
     return getattr(pointer, "value", pointer)
 
 
+class _Held:
+    """What the memory holds of one sequence: the first `length` tokens of the sequence's last list, or of `other` if that
+    list was not stored."""
+
+    __slots__ = ("sequence", "length", "other")
+
+    def __init__(self, sequence, length=0, other=None):
+        self.sequence, self.length, self.other = sequence, length, other
+
+    def tokens(self):
+        return (self.sequence.tokens if self.other is None else self.other)[:self.length]
+
+
 class LlamaRecorder(Recorder):
     """`llm`: a llama_cpp.Llama. Options: those of the package."""
 
@@ -37,7 +50,8 @@ class LlamaRecorder(Recorder):
         if not modules:
             raise RecordingError("the module llama_cpp is not loaded, so nothing of it can be recorded")
         self._open_log()
-        self._sequences = {}  # by sequence id: [Sequence, the list the cache holds]
+        self._sequences = {}  # _Held by sequence id
+        self._policy_is_known = False  # the file says which one it is
         self._wrapped = []
         self._depth = 0
         get_memory = getattr(modules[-1], "llama_get_memory", None)
@@ -68,7 +82,7 @@ class LlamaRecorder(Recorder):
                 result = original(first, *arguments)
             finally:
                 self._depth -= 1
-            if address(first) == handle and self._depth == 0:
+            if self._depth == 0 and address(first) == handle:
                 listener(arguments, result)
             return result
 
@@ -77,34 +91,47 @@ class LlamaRecorder(Recorder):
 
     def _decodes(self, arguments, result):
         batch = arguments[0]
-        fed = {}
-        for i in range(batch.n_tokens):
-            if not batch.token:
-                raise RecordingError("the batch has embeddings instead of tokens")
-            for k in range(batch.n_seq_id[i]):
-                fed.setdefault(batch.seq_id[i][k], []).append((batch.pos[i], batch.token[i]))
-        for number, entries in fed.items():
-            self._evaluate(number, entries, result)
+        count, pointer = batch.n_tokens, batch.token  # each look at a field of a ctypes structure makes an object
+        if count == 0:
+            return
+        if not pointer:
+            raise RecordingError("the batch has embeddings instead of tokens")
+        tokens, numbers = pointer[:count], batch.seq_id
+        fed = {}  # tokens and the position of the first of them by sequence id
+        for i, num_sequences in enumerate(batch.n_seq_id[:count]):
+            for number in numbers[i][:num_sequences]:
+                if number not in fed:
+                    fed[number] = batch.pos[i], []
+                fed[number][1].append(tokens[i])
+        for number, (first, feed) in fed.items():
+            self._evaluate(number, first, feed, result)
 
-    def _evaluate(self, number, entries, result):
-        known = self._sequences.setdefault(number, None)
-        if known is None:
-            known = self._sequences[number] = [self._log.sequence(), []]
-        sequence, held = known
-        first = entries[0][0]
-        if first > len(held):
-            raise RecordingError(f"sequence {number} is fed at position {first}, but the recording has seen {len(held)} tokens "
+    def _evaluate(self, number, first, feed, result):
+        held = self._sequences.get(number)
+        if held is None:
+            held = self._sequences[number] = _Held(self._log.sequence())
+        sequence, length = held.sequence, held.length
+        if first > length:
+            raise RecordingError(f"sequence {number} is fed at position {first}, but the recording has seen {length} tokens "
                                  "of it: begin to record before its first llama_decode")
-        tokens = held[:first] + [token for _, token in entries]
-        observed = {"fed": len(entries) if result == 0 else 0, "first_position": first, "held_before": len(held),
-                    "held_after": len(tokens) if result == 0 else len(held), "policy": self._policy}
+        observed = {"fed": len(feed) if result == 0 else 0, "first_position": first, "held_before": length,
+                    "held_after": first + len(feed) if result == 0 else length}
+        if not self._policy_is_known:
+            observed["policy"], self._policy_is_known = self._policy, True
         if len(sequence.tokens) > first:
             observed["crop_to"] = first
         if result != 0:
             observed["error"] = f"llama_decode returned {result}"
+        if held.other is None and result == 0:
+            held.length = first + len(feed)
+            self._log.step(sequence, first, feed, observed)
+            return
+        before = held.tokens()
+        self._log.call(sequence, before[:first] + feed, observed)
+        if result == 0:
+            held.length, held.other = first + len(feed), None
         else:
-            known[1] = tokens
-        self._log.call(sequence, tokens, observed)
+            held.other = before
 
     def _numbers(self, number):
         return [number] if number >= 0 else list(self._sequences)
@@ -115,11 +142,11 @@ class LlamaRecorder(Recorder):
         for each in self._numbers(number):
             if each not in self._sequences or result is False:
                 continue
-            held = self._sequences[each][1]
-            if begin < len(held) and 0 <= end < len(held) and end > begin:
+            length = self._sequences[each].length
+            if begin < length and 0 <= end < length and end > begin:
                 raise RecordingError(f"seq_rm({number}, {begin}, {end}) takes tokens out of the middle of a list of "
-                                     f"{len(held)}: a workload's lists only get shorter at their end")
-            self._sequences[each][1] = held[:begin]
+                                     f"{length}: a workload's lists only get shorter at their end")
+            self._sequences[each].length = min(begin, length)
 
     def _seq_cp(self, arguments, result):
         source, target, begin, end = map(int, arguments)
@@ -128,17 +155,18 @@ class LlamaRecorder(Recorder):
         if begin > 0:
             raise RecordingError(f"seq_cp({source}, {target}, {begin}, {end}) copies a list without its beginning")
         if target in self._sequences:
-            self._log.end(self._sequences.pop(target)[0])
-        sequence, held = self._sequences[source]
-        self._sequences[target] = [self._log.fork(sequence), held[:end] if end >= 0 else list(held)]
+            self._log.end(self._sequences.pop(target).sequence)
+        held = self._sequences[source]
+        length = min(end, held.length) if end >= 0 else held.length
+        self._sequences[target] = _Held(self._log.fork(held.sequence), length, held.other)
 
     def _seq_keep(self, arguments, result):
         for number in [number for number in self._sequences if number != int(arguments[0])]:
-            self._log.end(self._sequences.pop(number)[0])
+            self._log.end(self._sequences.pop(number).sequence)
 
     def _clear(self, arguments, result):
-        for known in self._sequences.values():
-            known[1] = []
+        for held in self._sequences.values():
+            held.length = 0
 
     def _seq_add(self, arguments, result):
         raise RecordingError("llama_memory_seq_add shifts positions (context shift), which a workload cannot say: take a "

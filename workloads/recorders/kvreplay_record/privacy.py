@@ -139,13 +139,14 @@ class Blocks:
 
     def _show_tokens(self, nodes, tokens, start):
         """The same for blocks of one token, of which none is ever begun: this runs at every step of the engine."""
-        feed = []
+        feed, known_nodes, before = [], self._nodes, nodes[-1]
         for token in tokens[start:] if start else tokens:
-            before = nodes[-1]
-            known = self._nodes.get((before, token))
+            place = before, token
+            known = known_nodes.get(place)
             if not known:
-                known = self._nodes[before, token] = len(self._nodes) + 1, self._new_number(before) % self._vocab
-            nodes.append(known[0])
+                known = known_nodes[place] = len(known_nodes) + 1, self._new_number(before) % self._vocab
+            before = known[0]
+            nodes.append(before)
             feed.append(known[1])
         return feed
 

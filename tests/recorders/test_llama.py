@@ -109,6 +109,18 @@ class InProcess(Scene):
         self.assertEqual(self.observed("error"), [None, "llama_decode returned 1", None])
         self.assertEqual(self.observed("fed"), [2, 0, 1])
 
+    def test_after_a_decode_without_place_the_tokens_held_before_go_on(self):
+        with self.recorder():
+            self.decode([1, 2, 3, 4], 0)
+            self.returns = 1
+            self.decode([9, 9, 9], 2)
+            self.returns = 0
+            self.decode([5], 4)
+            self.decode([6], 5)
+        self.assertEqual(self.lists(), [[1, 2, 3, 4], [1, 2, 9, 9, 9], [1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 6]])
+        self.assertEqual(self.observed("held_before"), [0, 4, 4, 5])
+        self.assertEqual(self.observed("policy")[1:], [None] * 3)
+
     def test_other_contexts_are_let_be(self):
         with self.recorder() as recorder:
             self.inner.llama_decode(CONTEXT + 1, Batch([(1, 0, [0])]))
@@ -151,6 +163,9 @@ slot      release: id  1 | task 130 | stop processing: n_past = 3, truncated = 0
 """
 
 
+SERVER_LOGS = Path(__file__).parent / "server_logs"
+
+
 def answer(prompt, tokens, fed, **more):
     return {"content": "never written", "tokens": tokens, "tokens_evaluated": len(prompt), "id_slot": 0,
             "timings": {"prompt_n": fed, "predicted_n": len(tokens)}, **more}
@@ -187,6 +202,54 @@ class Server(Scene):
                 answer([0] * 6, [], 2, timings={"prompt_n": 2, "predicted_n": 1})]
         self.assertEqual(self.convert("\n".join(map(json.dumps, rows))), 0)
         self.assertEqual([(row["keep"], len(row["feed"])) for row in self.calls()], [(0, 4), (4, 1), (5, 1), (4, 2)])
+
+    def evaluated(self):
+        """(length, tokens fed) of each call of each sequence."""
+        found = {}
+        for row in self.calls():
+            found.setdefault(row["sequence"], []).append((row["keep"] + len(row["feed"]), row["observed"]["fed"]))
+        return found
+
+    def test_logs_of_a_live_server_give_what_its_answers_say(self):
+        expected = {"main": [], "s1": []}
+        for line in (SERVER_LOGS / "llama.cpp-0c1e570-answers.jsonl").read_text().splitlines():
+            answer = json.loads(line)["response"]
+            prompt, timings = answer["tokens_evaluated"], answer["timings"]
+            expected["s1" if answer["id_slot"] else "main"] += [(prompt, timings["prompt_n"])] + [
+                (prompt + i, 1) for i in range(1, timings["predicted_n"])]
+        for verbosity in ("default", "lv4"):
+            self.setUp()
+            self.assertEqual(self.convert((SERVER_LOGS / f"llama.cpp-0c1e570-{verbosity}.log").read_text()), 0)
+            self.assertEqual(self.evaluated(), expected)
+            said = self.said.getvalue()
+            self.assertIn("13 requests taken", said)
+            self.assertEqual("taken back from the server's own store" in said, verbosity == "lv4")
+            self.import_and_compare()
+
+    def test_answers_of_a_live_server_give_its_lists(self):
+        lines = (SERVER_LOGS / "llama.cpp-0c1e570-answers.jsonl").read_text().splitlines()
+        self.assertEqual(self.convert("\n".join(lines), "--vocab", "2048"), 2)
+        self.assertIn("run.txt:7: no ids here", self.said.getvalue())  # the prompt was text
+        del lines[6]
+        self.assertEqual(self.convert("\n".join(lines), "--vocab", "2048", "--content", "exact-ids"), 0)
+        answers = list(map(json.loads, lines))
+        prompts = [row["request"]["prompt"] for row in answers]
+        lists = self.lists()
+        self.assertTrue(all(prompt in lists for prompt in prompts))
+        self.assertEqual(sum(self.observed("fed")), sum(
+            row["response"]["timings"]["prompt_n"] + row["response"]["timings"]["predicted_n"] - 1 for row in answers))
+        self.import_and_compare()
+
+    def test_a_log_of_2025_gives_its_request(self):
+        self.assertEqual(self.convert((SERVER_LOGS / "llama.cpp-2025-05.log").read_text()), 0)
+        self.assertEqual(self.evaluated(), {"main": [(51, 51)] + [(51 + i, 1) for i in range(1, 275)]})
+
+    def test_a_request_that_ended_without_timings_is_left_out_and_counted(self):
+        log = (SERVER_LOGS / "llama.cpp-0c1e570-default.log").read_text()
+        first = log.index("prompt eval time")
+        self.assertEqual(self.convert(log[:first] + "lost" + log[first + len("prompt eval time"):]), 0)
+        self.assertIn("1 requests without their timings", self.said.getvalue())
+        self.assertIn("12 requests taken", self.said.getvalue())
 
     def test_bad_input_is_refused_whole(self):
         good = json.dumps(answer([1], [2], 1))

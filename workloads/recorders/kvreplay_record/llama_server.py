@@ -2,7 +2,9 @@
 
 A request is one call for its prompt and one for each sampled token but the last, whose list is never evaluated; requests of
 one slot share its cache and are one sequence. Requests under way at the same time are written one after the other. The log has
-no ids, so it gives lengths; neither has the single steps of a draft model, which become plain steps.
+no ids, so it gives lengths; neither has the single steps of a draft model, which become plain steps. What was kept of a prompt
+is in lines of its own (all versions until 2026, later ones with -lv 4) or follows from the timings, which give the tokens fed
+and generated, and the length at the end.
 """
 
 import itertools
@@ -12,18 +14,41 @@ import re
 
 from .calls import CallLog
 
+LAUNCHED = re.compile(r"processing task")
 SLOT_LINE = re.compile(r"\bslot\s+\S+\s*id\s+(\d+) \| task (-?\d+) \| (.*)")
 NEW_PROMPT = re.compile(r"new prompt,.*\b(?:task\.n_tokens|n_prompt_tokens) = (\d+)")
 KEPT = re.compile(r"(?:memory_seq_rm|kv cache rm) \[(\d+), end\)")
 RELEASED = re.compile(r"stop processing: (?:n_tokens|n_past) = (\d+), truncated = (\d)")
+FED = re.compile(r"\s*prompt eval time = .*/ +(\d+) tokens")
+GENERATED = re.compile(r"\s*eval time = .*/ +(\d+) (?:tokens|runs)")
 DRAFTS = re.compile(r"draft acceptance")
+SWAPPED = re.compile(r"found better prompt")
+
+
+# What people are told, with a number before it.
+DRAFTED = "requests with a draft model, whose steps a log does not tell: counted as plain steps"
+TAKEN_BACK = ("prompts taken back from the server's own store, which may begin otherwise than the slot's last list: counted as "
+              "if they did not")
+SHIFTED = "requests whose context was shifted, which a workload cannot say: left out"
+UNTOLD = "requests without their timings, and without the line of their prompt: left out"
+UNENDED = "requests that had not ended when the log did: left out"
+NOTES = (DRAFTED, TAKEN_BACK, SHIFTED, UNTOLD, UNENDED)
 
 
 class _Request:
-    def __init__(self, slot, line, prompt):
+    def __init__(self, slot, line, prompt=None):
         self.slot, self.line, self.prompt = slot, line, prompt
         self.kept = self.end = None  # tokens of the prompt served from the cache; length of the last list evaluated
+        self.fed = self.generated = None  # as the timings say
         self.prompt_ids = self.ids = None
+
+    def ends(self, end):
+        """Whether all is known with the length at the end."""
+        self.end = end
+        if self.prompt is None and None not in (self.fed, self.generated):
+            self.prompt = end - max(self.generated - 1, 0)
+            self.kept = self.prompt - self.fed
+        return self.prompt is not None and (self.kept or 0) >= 0
 
 
 def requests_of_log(lines, notes):
@@ -31,27 +56,38 @@ def requests_of_log(lines, notes):
     under_way = {}
     for number, line in lines:
         if DRAFTS.search(line):
-            notes["requests with a draft model, whose steps a log does not tell: counted as plain steps"] += 1
+            notes[DRAFTED] += 1
+        if SWAPPED.search(line):
+            notes[TAKEN_BACK] += 1
         found = SLOT_LINE.search(line)
         if not found:
             continue
         slot, task, text = int(found[1]), int(found[2]), found[3]
-        if prompt := NEW_PROMPT.search(text):
+        prompt = NEW_PROMPT.search(text)
+        if prompt:
             under_way[slot, task] = _Request(slot, number, int(prompt[1]))
+        elif LAUNCHED.search(text):
+            under_way[slot, task] = _Request(slot, number)
         request = under_way.get((slot, task))
         if request is None:
             continue
         kept, released = KEPT.search(text), RELEASED.search(text)
+        fed, generated = FED.match(text), GENERATED.match(text)
         if kept and request.kept is None:  # later ones are further pieces of the same prompt
             request.kept = int(kept[1])
+        elif fed:
+            request.fed = int(fed[1])
+        elif generated:
+            request.generated = int(generated[1])
         elif released:
             del under_way[slot, task]
             if int(released[2]):
-                notes["requests whose context was shifted, which a workload cannot say: left out"] += 1
-            else:
-                request.end = int(released[1])
+                notes[SHIFTED] += 1
+            elif request.ends(int(released[1])):
                 yield request
-    notes["requests that had not ended when the log did: left out"] += len(under_way)
+            else:
+                notes[UNTOLD] += 1
+    notes[UNENDED] += len(under_way)
 
 
 def _whole(value, line, what):
@@ -101,17 +137,14 @@ def _write(log, sequence, request, fresh):
         tokens = sequence.tokens[:kept] + list(itertools.islice(fresh, request.prompt - kept))
         later = list(itertools.islice(fresh, max(request.end - request.prompt, 0)))
     kept = request.kept or 0
-    log.call(sequence, list(tokens), {"fed": request.prompt - kept, "first_position": kept})
-    for token in later[:request.end - request.prompt]:
-        tokens.append(token)
-        log.call(sequence, list(tokens), {"fed": 1, "first_position": len(tokens) - 1})
+    log.call(sequence, tokens, {"fed": request.prompt - kept, "first_position": kept})
+    for at, token in enumerate(later[:request.end - request.prompt], len(tokens)):
+        log.step(sequence, at, [token], {"fed": 1, "first_position": at})
 
 
 def convert(path, output, vocab, content="block-hashes"):
     """Writes recording `output`, whole or not at all. Gives notes for people. Raises ValueError with file and line."""
-    notes = dict.fromkeys(("requests with a draft model, whose steps a log does not tell: counted as plain steps",
-                           "requests whose context was shifted, which a workload cannot say: left out",
-                           "requests that had not ended when the log did: left out"), 0)
+    notes = dict.fromkeys(NOTES, 0)
     temporary = f"{output}.{os.getpid()}.tmp"
     if os.path.exists(output):
         raise ValueError(f"{output} exists; a recording never overwrites a file: name another one")

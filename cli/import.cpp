@@ -85,6 +85,10 @@ int import(const ImportTexts& texts) {
     say(fmt::format("note: {}: {} (first in line {}{}{})", note.reason, note.rows, note.first_line,
                     note.example.empty() ? "" : ": ", note.example));
   }
+  if (!imported.unused.empty()) {
+    const bool more = imported.unused.size() == importers::Imported::max_unused;
+    say(fmt::format("note: not used of {}: {}{}", texts.file, fmt::join(imported.unused, ", "), more ? ", ..." : ""));
+  }
   fmt::print("{}: {} of {} rows read taken from {}, {} bytes\n", texts.output, imported.rows_taken, imported.rows_read,
              texts.file, imported.text.size());
   return exit_ok;

@@ -78,6 +78,29 @@ TEST_CASE("wrong import command lines end with 2 and name the cure") {
   CHECK(scratch.num_entries() == 0);
 }
 
+TEST_CASE("what an import does not use is said, and a key that is no key") {
+  const ScratchFolder scratch;
+  const std::string out = " -o " + scratch.path("out.yaml");
+  const std::string csv = scratch.file("a.csv", "ContextTokens,GeneratedTokens,Model\n4,2,m\n");
+  const auto imported = kvreplay("import lengths-csv " + csv + out);
+  CHECK(imported.exit_code == 0);
+  CHECK(imported.err == "note: not used of " + csv + ": 'Model'\n");
+  const std::string calls =
+      scratch.file("a.jsonl",
+                   "{\"format\": \"kv-calls/1\", \"recorder\": {\"name\": \"r\", \"version\": \"1\"}, "
+                   "\"engine\": \"e\", \"content\": \"lengths\"}\n{\"kep\": 0, \"feed\": [1]}\n");
+  const auto refused = kvreplay("import calls-jsonl " + calls + out);
+  CHECK(refused.exit_code == 2);
+  CHECK_THAT(refused.err, Contains("a.jsonl:2: kep: unknown key (did you mean 'keep'?)"));
+}
+
+TEST_CASE("a line that never ends is refused at once") {
+  const ScratchFolder scratch;
+  const auto refused = kvreplay("import mooncake /dev/zero -o " + scratch.path("out.yaml"), "timeout 60");
+  CHECK(refused.exit_code == 2);
+  CHECK_THAT(refused.err, Contains("/dev/zero:1: a line of more than 16 MiB"));
+}
+
 TEST_CASE("a line of 64 MiB needs no memory of that size") {
   const ScratchFolder scratch;
   const std::string trace = scratch.file("long.jsonl", std::string(std::size_t{64} << 20, ' '));

@@ -3,6 +3,7 @@
 #include "tests/workloads/imports.hpp"
 
 #include <array>
+#include <utility>
 
 namespace kvreplay::workloads {
 namespace {
@@ -52,7 +53,7 @@ TEST_CASE("every fault of a trace is named with its line") {
       {"mooncake", good_row + "\n{\"a\": \"\xC3\x28\"}\n", "FILE:2:8: not valid UTF-8 (byte 0xC3)"},
       {"mooncake", "\xFF\xFE{\0", "FILE:1:1: not valid UTF-8 (byte 0xFF); the file looks like UTF-16"},
       {"mooncake", good_row + "\n" + std::string("{\0}", 3), "FILE:2:2: a NUL byte; the file is not text"},
-      {"mooncake", "", "FILE: gives no workload"},
+      {"mooncake", "", "FILE: gives no workload: there is no row in it."},
       {"mooncake", "\n\n", "FILE: gives no workload"},
       {"lengths-csv", "", "FILE: empty, not even a header"},
       {"lengths-csv", "a,b\n1,2\n", "FILE:1: no column ContextTokens or Request tokens"},
@@ -99,6 +100,54 @@ TEST_CASE("every fault of a trace is named with its line") {
 TEST_CASE("a sequence's id may not come again") {
   const std::string row = "{\"id\": \"x\", \"calls\": [{\"keep\": 0, \"feed\": [1]}]}\n";
   CHECK(refusal_of("calls-jsonl", row + row) == "FILE:2: id: 'x' again, first in line 1");
+}
+
+TEST_CASE("columns and keys that no rule reads are named, each once") {
+  using Names = std::vector<std::string>;
+  const auto unused = [](const std::string& format, const std::string& content) {
+    return import_text(format, content).unused;
+  };
+  CHECK(unused("mooncake", good_row + "\n" + good_row).empty());
+  const std::string bailian =
+      good_row.substr(0, good_row.size() - 1) + R"(, "chat_id": 1, "type": "a", "turn": 2, "x-a": 1})";
+  CHECK(unused("mooncake", bailian + "\n" + bailian + "\n") == Names{"'turn'", "'type'"});
+  CHECK(unused("lengths-csv", "Model,ContextTokens,GeneratedTokens,pd\\tratio\na,4,2,9\n") ==
+        Names{"'Model'", "'pd\\tratio'"});
+  CHECK(unused("session-csv", "tool,session_id,round_idx,prefix_len,input_len,output_len\nx,a,0,0,5,1\n") ==
+        Names{"'tool'"});
+  CHECK(unused("accept-histogram", "accepted,count,percent\n1,2,3\n") == Names{"'percent'"});
+  CHECK(
+      unused("weka", R"({"block_size": 64, "id": "x", "requests": [{"in": 70, "out": 2, "hash_ids": [1], "model": "m"},
+                          {"requests": [{"in": 70, "out": 2, "hash_ids": [1]}], "kind": 3}]})") ==
+      Names{"'id'", "'model'", "'kind'"});
+  CHECK(unused("calls-jsonl", R"({"keep": 0, "feed": [1], "logit": "all"})") == Names{"'logit'"});
+  CHECK(unused("calls-jsonl", R"({"calls": [{"keep": 0, "feed": [1], "observed": {}}], "output_text": "t"})") ==
+        Names{"'output_text'", "'observed'"});
+}
+
+TEST_CASE("twenty names of what is not used are enough") {
+  std::string header = "ContextTokens,GeneratedTokens", row = "4,2";
+  for (int i = 0; i < 30; ++i) {
+    header += ",c" + std::to_string(i);
+    row += ",0";
+  }
+  CHECK(import_text("lengths-csv", header + "\n" + row).unused.size() == importers::Imported::max_unused);
+}
+
+TEST_CASE("a recording has the keys of its format and no others") {
+  const std::string head =
+      R"({"format": "kv-calls/1", "recorder": {"name": "r", "version": "1"}, "engine": "e", "content": "exact-ids")";
+  const std::string call = R"({"keep": 0, "feed": [1], "observed": {"fed": 1})";
+  CHECK(import_text("calls-jsonl", head + ", \"x-mine\": 1}\n" + call + ", \"x-mine\": 1}\n").rows_taken == 1);
+  const std::vector<std::pair<std::string, std::string>> faults{
+      {head + ", \"titel\": \"t\"}\n" + call + "}\n", "FILE:1: titel: unknown key"},
+      {head + "}\n" + call + ", \"logit\": \"all\"}\n", "FILE:2: logit: unknown key"},
+      {head + "}\n{\"keep\": 0, \"feed\": [1], \"observed\": {\"feed\": 1}}\n", "FILE:2: observed.feed: unknown key"},
+      {head + "}\n" + call + "}\n{\"end\": \"main\", \"at\": 3}\n", "FILE:3: at: unknown key"},
+      {head + "}\n" + call + "}\n{\"fork\": {\"from\": \"main\", \"as\": \"b\", \"at\": 1}}\n",
+       "FILE:3: fork.at: unknown key"},
+  };
+  for (const auto& [content, message] : faults) CHECK(refusal_of("calls-jsonl", content) == message);
 }
 
 TEST_CASE("blank lines, CRLF, a byte-order mark and a missing last line end change nothing") {

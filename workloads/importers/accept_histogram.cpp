@@ -48,6 +48,7 @@ Histogram read_histogram(TraceRows& rows) {
   const std::size_t accepted_column = header.required({"accepted"});
   const std::size_t count_column = header.required({"count"});
   const std::size_t drafted_column = header.optional({"drafted"});
+  rows.leave_unused(header.unused());
   const bool has_drafted = drafted_column != CsvHeader::absent;
   Histogram histogram;
   Count total = 0, most_accepted = 0;

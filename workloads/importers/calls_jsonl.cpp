@@ -16,6 +16,8 @@
 //       a copy of a sequence's list; a sequence that is over
 //   "observed": {fed, bytes_after, new_storage, ...} in a call: what the engine did (recording.hpp)
 //
+// With the header, a key that is none of these is a fault; without, it is not used, and people are told so.
+//
 // Calls are folded (call_folder.hpp). No list evaluated changes by that, nor their order.
 #include "workloads/fields.hpp"
 #include "workloads/importers/call_folder.hpp"
@@ -26,12 +28,19 @@
 #include "workloads/importers/workload_draft.hpp"
 #include "workloads/yaml/source_text.hpp"
 
+#include <array>
 #include <map>
 
 namespace kvreplay::workloads::importers {
 namespace {
 
 constexpr Count max_id = 2147483645;
+constexpr std::array<std::string_view, 8> call_keys{"sequence", "keep",   "feed",   "len",
+                                                    "rewind",   "logits", "drafts", "observed"};
+constexpr std::array<std::string_view, 6> inner_call_keys{"keep", "feed", "len", "rewind", "logits", "drafts"};
+constexpr std::array<std::string_view, 3> sequence_keys{"id", "prompt_tokens", "calls"};
+constexpr std::array<std::string_view, 1> fork_row_keys{"fork"}, end_row_keys{"end"};
+constexpr std::array<std::string_view, 2> fork_keys{"from", "as"};
 
 std::string name_of(const JsonRow& row, const char* key) {
   std::string name = row.text(key);
@@ -105,7 +114,15 @@ class CallsImport {
   }
 
  private:
+  // A recording says by its format which keys there are; of other files people are told what is not used.
+  void look_at_keys(const JsonRow& row, KeyList known) {
+    const std::vector<std::string> others = row.others(known);
+    if (!others.empty() && recording_.has_header()) throw row.unknown(others.front(), known);
+    rows_.leave_unused(others);
+  }
+
   void take_sequence(const JsonRow& row) {
+    look_at_keys(row, sequence_keys);
     const std::string id = row.has("id") ? row.text("id") : "";
     const auto earlier = ids_.find(id);
     if (!id.empty() && earlier != ids_.end()) {
@@ -117,6 +134,7 @@ class CallsImport {
     std::vector<RawCall> calls;
     for (const nlohmann::json& item : row.list("calls")) {
       const JsonRow call(item, row, "calls[" + std::to_string(calls.size()) + "]");
+      look_at_keys(call, inner_call_keys);
       calls.push_back(read_call(call, length, calls.empty() && !prompt.empty()));
     }
     if (calls.empty()) throw row.fault("calls", "no call at all");
@@ -132,6 +150,7 @@ class CallsImport {
   }
 
   void take_call(const JsonRow& row) {
+    look_at_keys(row, call_keys);
     const std::string name = row.has("sequence") ? name_of(row, "sequence") : "main";
     const auto known = lengths_.find(name);
     if (ended_.contains(name)) throw row.fault("sequence", yaml::shown(name) + " has ended");
@@ -165,6 +184,8 @@ class CallsImport {
 
   void take_fork(const JsonRow& row) {
     const JsonRow fork(row.object("fork"), row, "fork");
+    look_at_keys(row, fork_row_keys);
+    look_at_keys(fork, fork_keys);
     const std::string from = name_of(fork, "from"), as = name_of(fork, "as");
     const auto source = lengths_.find(from);
     if (source == lengths_.end()) throw fork.fault("from", "there is no sequence " + yaml::shown(from));
@@ -178,6 +199,7 @@ class CallsImport {
   }
 
   void take_end(const JsonRow& row) {
+    look_at_keys(row, end_row_keys);
     const std::string name = name_of(row, "end");
     if (!lengths_.contains(name)) throw row.fault("end", "there is no sequence " + yaml::shown(name));
     folder_.flush();

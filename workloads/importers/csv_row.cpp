@@ -66,6 +66,7 @@ CsvHeader::CsvHeader(const TraceLine* line, const std::string& file) : file_(fil
   if (line == nullptr) throw InputError(file, {}, "", "empty, not even a header");
   line_ = line->number;
   names_ = split(*line, file);
+  used_.resize(names_.size());
   for (std::size_t i = 0; i < names_.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (lower(names_[i]) != lower(names_[j])) continue;
@@ -77,10 +78,20 @@ CsvHeader::CsvHeader(const TraceLine* line, const std::string& file) : file_(fil
 std::size_t CsvHeader::optional(std::initializer_list<std::string_view> names) const {
   for (const std::string_view name : names) {
     for (std::size_t i = 0; i < names_.size(); ++i) {
-      if (lower(names_[i]) == lower(std::string(name))) return i;
+      if (lower(names_[i]) != lower(std::string(name))) continue;
+      used_[i] = true;
+      return i;
     }
   }
   return absent;
+}
+
+std::vector<std::string> CsvHeader::unused() const {
+  std::vector<std::string> unused;
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    if (!used_[i]) unused.push_back(names_[i]);
+  }
+  return unused;
 }
 
 std::size_t CsvHeader::required(std::initializer_list<std::string_view> names) const {

@@ -25,6 +25,9 @@ class CsvHeader {
   // The same; throws InputError that lists the columns there are.
   std::size_t required(std::initializer_list<std::string_view> names) const;
 
+  // The columns nobody has asked for so far.
+  std::vector<std::string> unused() const;
+
   const std::string& name(std::size_t column) const { return names_[column]; }
   std::size_t num_columns() const { return names_.size(); }
   const std::string& file() const { return file_; }
@@ -33,6 +36,7 @@ class CsvHeader {
   std::string file_;
   int line_ = 0;
   std::vector<std::string> names_;
+  mutable std::vector<bool> used_;  // by column: somebody asked for it
 };
 
 class CsvRow {

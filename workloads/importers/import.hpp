@@ -37,6 +37,10 @@ struct Imported {
   Count rows_read = 0;  // blank lines are no rows
   Count rows_taken = 0;
   std::vector<ImportNote> notes;  // in the order they first happened
+  // Columns and keys of the input that no rule reads, quoted, in the order they first came; at most
+  // max_unused of them.
+  std::vector<std::string> unused;
+  static constexpr std::size_t max_unused = 20;
 };
 
 // An input error no --skip-bad gets past: the workload would break a limit of the format, or the file cannot be read

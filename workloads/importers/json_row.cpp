@@ -96,6 +96,18 @@ InputError JsonRow::fault(std::string_view key, const std::string& problem) cons
   return {file_, {line_, 0}, place, problem};
 }
 
+std::vector<std::string> JsonRow::others(KeyList known) const {
+  std::vector<std::string> others;
+  for (const auto& [key, value] : object_->items()) {
+    if (std::find(known.begin(), known.end(), key) == known.end() && !is_free_key(key)) others.push_back(key);
+  }
+  return others;
+}
+
+InputError JsonRow::unknown(const std::string& key, KeyList known) const {
+  return {file_, {line_, 0}, place_ + key, "unknown key", key, std::vector<std::string>(known.begin(), known.end())};
+}
+
 const json& JsonRow::value(const char* key) const {
   const auto found = object_->find(key);
   if (found == object_->end()) throw fault("", "the key '" + std::string(key) + "' is missing");

@@ -1,7 +1,9 @@
 // One JSON object of a trace, read strictly: no duplicate keys, bounded depth, every fault with file, line and key.
-// Keys nobody asks for are let pass: traces carry much that a replay has no use for.
+// Keys a rule does not know are no faults by themselves, traces carry much that a replay has no use for; the rule says
+// what becomes of them.
 #pragma once
 
+#include "workloads/fields.hpp"
 #include "workloads/importers/trace_lines.hpp"
 #include "workloads/workload.hpp"
 
@@ -37,6 +39,11 @@ class JsonRow {
   // The object of a key, for a JsonRow of its own; and this very object.
   const nlohmann::json& object(const char* key) const;
   const nlohmann::json& object() const { return *object_; }
+
+  // Keys that are not among `known`; those that begin with x- are free everywhere.
+  std::vector<std::string> others(KeyList known) const;
+  // An InputError for one of them.
+  InputError unknown(const std::string& key, KeyList known) const;
 
   // An InputError at this row; `key` may be empty.
   InputError fault(std::string_view key, const std::string& problem) const;

@@ -67,6 +67,7 @@ void import_lengths_csv(TraceRows& rows, WorkloadDraft& draft) {
   const std::size_t output = header.required(
       {"GeneratedTokens", "Response tokens", "num_decode_tokens", "output_length", "completion_tokens"});
   const std::size_t time = header.optional({"timestamp", "arrived_at", "arrival_time"});
+  rows.leave_unused(header.unused());
   draft.add_stream("in", 49, true);
   draft.explain("Lengths only: prompts and answers are generated tokens, no two share a prefix.");
   Requests requests(draft, rows.options().slots);

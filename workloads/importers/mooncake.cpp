@@ -1,6 +1,6 @@
 // mooncake: request logs with prefix-block hashes, as Mooncake (kvcache-ai/Mooncake, FAST25-release/traces) and
 // Alibaba's Bailian (alibaba-edu/qwen-bailian-usagetraces-anon, with --block 16) publish them. One JSON object a line:
-// timestamp, input_length, output_length, hash_ids; other keys are let pass.
+// timestamp, input_length, output_length, hash_ids.
 //
 // A row is one request: new, append of its blocks, decode of its answer, end. Two rows share a prefix exactly as far as
 // their leading hashes agree. Answers are tokens of their own, so a later prompt that repeats one shares nothing with
@@ -13,7 +13,16 @@
 #include "workloads/importers/rules.hpp"
 #include "workloads/importers/trace_rows.hpp"
 
+#include <array>
+#include <string_view>
+
 namespace kvreplay::workloads::importers {
+namespace {
+
+constexpr std::array<std::string_view, 5> used_keys{"timestamp", "input_length", "output_length", "hash_ids",
+                                                    "chat_id"};
+
+}  // namespace
 
 void import_mooncake(TraceRows& rows, WorkloadDraft& draft) {
   constexpr Count own_block = 512;
@@ -26,6 +35,7 @@ void import_mooncake(TraceRows& rows, WorkloadDraft& draft) {
   rows.each([&](const TraceLine& line) {
     draft.set_line(line.number);
     const JsonRow row(line, rows.path());
+    rows.leave_unused(row.others(used_keys));
     const BlockPrompt prompt = read_block_prompt(row, "input_length", block);
     const Count answer = row.whole("output_length", 0, max_length);
     const std::optional<double> time = row.number("timestamp", 0);

@@ -11,6 +11,11 @@ namespace kvreplay::workloads::importers {
 namespace {
 
 constexpr std::string_view format_name = "kv-calls/1";
+constexpr std::array<std::string_view, 8> header_keys{"format",   "recorder",  "engine", "content",
+                                                      "recorded", "tokenizer", "model",  "title"};
+constexpr std::array<std::string_view, 14> observed_keys{
+    "fed",         "first_position", "held_before", "held_after", "capacity_before", "capacity_after", "bytes_before",
+    "bytes_after", "new_storage",    "resets",      "crop_to",    "error",           "policy",         "peak_bytes"};
 constexpr std::array<std::string_view, 5> contents{"exact-ids", "permuted-ids", "block-hashes", "lengths", "structure"};
 
 // Keys of model dimensions as the format has them; the strict reader has the last word on their values.
@@ -25,6 +30,11 @@ std::string model_text(const JsonRow& model) {
   return "{" + text + "}";
 }
 
+void check_keys(const JsonRow& row, KeyList known) {
+  const std::vector<std::string> others = row.others(known);
+  if (!others.empty()) throw row.unknown(others.front(), known);
+}
+
 }  // namespace
 
 void Recording::read_header(const JsonRow& row) {
@@ -32,6 +42,7 @@ void Recording::read_header(const JsonRow& row) {
   if (format != format_name) {
     throw row.fault("format", "expected " + std::string(format_name) + ", found " + yaml::shown(format));
   }
+  check_keys(row, header_keys);
   const JsonRow recorder(row.object("recorder"), row, "recorder");
   WorkloadDraft::Recorded parts;
   parts.recorder = "{name: " + importers::quoted(recorder.text("name")) +
@@ -61,6 +72,7 @@ void Recording::see_call(const JsonRow& row, const RawCall& call, Count length) 
     return;
   }
   const JsonRow seen(row.object("observed"), row, "observed");
+  if (has_header()) check_keys(seen, observed_keys);
   const auto count = [&seen](const char* key) -> std::optional<Count> {
     if (!seen.has(key)) return std::nullopt;
     return seen.whole(key, 0);

@@ -64,7 +64,8 @@ Imported import_trace(const Importer& importer, const std::string& path, const I
   Imported imported;
   rows.finish(imported);
   if (draft.num_events() == 0 || imported.rows_taken == 0) {
-    throw InputError(path, {}, "", "gives no workload: no row of it could be taken." + notes_text(imported));
+    const std::string why = imported.rows_read == 0 ? "there is no row in it." : "no row of it could be taken.";
+    throw InputError(path, {}, "", "gives no workload: " + why + notes_text(imported));
   }
   WorkloadDraft::Header header;
   header.id = options.id.empty() ? std::filesystem::path(path).stem().string() : options.id;

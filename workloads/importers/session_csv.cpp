@@ -138,6 +138,7 @@ class SessionImport {
 void import_session_csv(TraceRows& rows, WorkloadDraft& draft) {
   const CsvHeader header(rows.header(), rows.path());
   const Columns columns(header);
+  rows.leave_unused(header.unused());
   SessionImport import(rows, draft);
   rows.each([&](const TraceLine& line) { return import.take(CsvRow(line, header), columns); });
   import.finish();

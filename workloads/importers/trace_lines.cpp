@@ -63,10 +63,20 @@ bool TraceLines::fill() {
   return got > 0;
 }
 
-// Puts the next line into line_; false if there is none. A line that is too long is passed over, its start kept.
+// The rest of a line that was too long, which is passed over only if somebody wants the next one: it may have no end.
+void TraceLines::leave_long_line() {
+  while (in_long_line_ && (at_ < chunk_.size() || fill())) {
+    const std::size_t end = chunk_.find('\n', at_);
+    in_long_line_ = end == std::string::npos;
+    at_ = in_long_line_ ? chunk_.size() : end + 1;
+  }
+  in_long_line_ = false;
+}
+
+// Puts the next line into line_; false if there is none. Throws for a line that is too long.
 bool TraceLines::read_line() {
+  leave_long_line();
   long_line_.clear();
-  too_long_ = false;
   bool any = false;
   while (at_ < chunk_.size() || fill()) {
     const std::size_t end = chunk_.find('\n', at_);
@@ -81,8 +91,12 @@ bool TraceLines::read_line() {
       line_.has_end = true;
       return true;
     }
-    too_long_ = too_long_ || long_line_.size() + piece.size() > max_line_bytes;
-    if (!too_long_) long_line_ += piece;
+    if (long_line_.size() + piece.size() > max_line_bytes) {
+      in_long_line_ = end == std::string::npos;
+      throw InputError(path_, {line_.number, 0}, "",
+                       "a line of more than 16 MiB (16777216 bytes), the longest allowed");
+    }
+    long_line_ += piece;
     if (end == std::string::npos) continue;
     line_.text = long_line_;
     line_.has_end = true;
@@ -95,10 +109,6 @@ bool TraceLines::read_line() {
 
 const TraceLine* TraceLines::next() {
   while (read_line()) {
-    if (too_long_) {
-      throw InputError(path_, {line_.number, 0}, "",
-                       "a line of more than 16 MiB (16777216 bytes), the longest allowed");
-    }
     if (line_.number == 1 && line_.text.starts_with(byte_order_mark)) line_.text.remove_prefix(byte_order_mark.size());
     if (line_.has_end && line_.text.ends_with('\r')) line_.text.remove_suffix(1);
     check_text(line_.text, path_, line_.number);

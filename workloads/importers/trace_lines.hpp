@@ -39,15 +39,16 @@ class TraceLines {
 
  private:
   bool fill();
+  void leave_long_line();
   bool read_line();
 
   std::string path_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
   std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> digest_;
   std::string chunk_;
-  std::size_t at_ = 0;     // in chunk_
-  std::string long_line_;  // a line that crosses a chunk
-  bool too_long_ = false;
+  std::size_t at_ = 0;         // in chunk_
+  std::string long_line_;      // a line that crosses a chunk
+  bool in_long_line_ = false;  // the rest of one that was refused has not been passed over
   TraceLine line_;
 };
 

@@ -1,6 +1,9 @@
 #include "workloads/importers/trace_rows.hpp"
 
+#include "workloads/yaml/source_text.hpp"
+
 #include <algorithm>
+#include <utility>
 
 namespace kvreplay::workloads::importers {
 
@@ -52,6 +55,14 @@ void TraceRows::note(const std::string& reason, int line, const std::string& exa
   }
 }
 
+void TraceRows::leave_unused(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (unused_.size() == Imported::max_unused) return;
+    std::string text = yaml::shown(name);
+    if (std::find(unused_.begin(), unused_.end(), text) == unused_.end()) unused_.push_back(std::move(text));
+  }
+}
+
 bool TraceRows::keeps_input(Count tokens, int line) {
   if (!options_.max_input || tokens <= *options_.max_input) return true;
   note("prompt longer than --max-input " + std::to_string(*options_.max_input), line);
@@ -62,6 +73,7 @@ void TraceRows::finish(Imported& imported) const {
   imported.rows_read = rows_read_;
   imported.rows_taken = rows_taken_;
   imported.notes = notes_;
+  imported.unused = unused_;
 }
 
 }  // namespace kvreplay::workloads::importers

@@ -35,6 +35,9 @@ class TraceRows {
   // Counts a row that is left out, or taken otherwise than it is written.
   void note(const std::string& reason, int line, const std::string& example = {});
 
+  // Names of columns or keys that the rule has no use for, of which people are told once.
+  void leave_unused(const std::vector<std::string>& names);
+
   const std::string& path() const { return lines_.path(); }
   // length / scale, rounded up.
   Count scaled(Count length) const { return (length + options_.scale - 1) / options_.scale; }
@@ -51,6 +54,7 @@ class TraceRows {
   TraceLines lines_;
   Count rows_read_ = 0, rows_taken_ = 0;
   std::vector<ImportNote> notes_;
+  std::vector<std::string> unused_;
 };
 
 }  // namespace kvreplay::workloads::importers

@@ -14,9 +14,14 @@
 #include "workloads/importers/trace_rows.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 namespace kvreplay::workloads::importers {
 namespace {
+
+constexpr std::array<std::string_view, 2> document_keys{"block_size", "requests"};
+constexpr std::array<std::string_view, 5> request_keys{"t", "in", "out", "hash_ids", "think_time"};
 
 // A sequence under way.
 struct Conversation {
@@ -46,6 +51,7 @@ class WekaImport {
 
  private:
   void take_subagent(const JsonRow& row, const Conversation& outer) {
+    rows_.leave_unused(row.others(document_keys));
     Conversation agent{.name = "agent_" + std::to_string(++num_agents_), .hashes = {}, .clock = {}};
     draft_.new_sequence(agent.name, std::nullopt);
     take_requests(row, agent);
@@ -54,6 +60,7 @@ class WekaImport {
   }
 
   bool take_request(const JsonRow& row, Conversation& conversation) {
+    rows_.leave_unused(row.others(request_keys));
     const BlockPrompt prompt = read_block_prompt(row, "in", block_);
     const Count answer = row.whole("out", 0, max_length);
     const double think_seconds = row.number("think_time", 0).value_or(0);
@@ -97,6 +104,7 @@ void import_weka(TraceRows& rows, WorkloadDraft& draft) {
   const std::string text = rows.document();
   if (text.empty()) throw InputError(rows.path(), {}, "", "empty");
   const JsonRow document({text, 1, false}, rows.path());
+  rows.leave_unused(document.others(document_keys));
   constexpr Count largest_block = 1 << 20;
   const Count own_block = rows.options().block ? *rows.options().block : document.whole("block_size", 1, largest_block);
   const Count block = block_of(rows.options(), own_block, rows.path());

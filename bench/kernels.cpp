@@ -2,7 +2,9 @@
 // same round measured.
 
 #include "bench/probes.hpp"
+#include "policies/bf16.hpp"
 #include "sim/fast_attention.hpp"
+#include "sim/flush_subnormals.hpp"
 #include "sim/kernels/kernel_table.hpp"
 #include "sim/packed_matrix.hpp"
 
@@ -11,6 +13,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -73,6 +76,43 @@ void attend(benchmark::State& state, Count depth, Count count, ElementType type)
   });
 }
 
+// Decoding over keys and values of 1e-39, below the smallest normal number, in turns with the same over ones:
+// `over_ones` is how many times longer it takes.
+void attend_subnormal(benchmark::State& state, ElementType type) {
+  omp_set_num_threads(1);
+  const sim::AttentionShape shape{8, 4, tiny() ? 32 : 256, 1.0 / 16, 50};
+  const Count rows = tiny() ? 20 : 512;
+  const auto size = static_cast<std::size_t>(rows * shape.num_kv_heads * shape.head_dim);
+  const std::vector<float> queries(static_cast<std::size_t>(shape.num_heads * shape.head_dim), 0.01F);
+  std::vector<float> out(queries.size());
+  sim::FastAttention attention(shape, *sim::available_kernels().front());
+  std::vector<float> floats(size);
+  std::vector<policies::Bf16> halves(size);
+  const auto seconds_over = [&](float value) {
+    std::fill(floats.begin(), floats.end(), value);
+    std::transform(floats.begin(), floats.end(), halves.begin(), policies::to_bf16);
+    const void* const cache = type == ElementType::fp32 ? static_cast<const void*>(floats.data()) : halves.data();
+    const auto* const begin = static_cast<const std::byte*>(cache);
+    const policies::KvRun run{0, rows, begin, begin, shape.head_dim, rows * shape.head_dim, type};
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < (tiny() ? 1 : 100); ++i) {
+      attention.attend({queries, rows - 1, 1, 0}, {std::span(&run, 1), {}}, out);
+      benchmark::ClobberMemory();
+    }
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  const sim::FlushSubnormals flush;  // as the stack does
+  (void)seconds_over(1);
+  std::vector<double> ratios;
+  for (auto _ : state) {
+    const double ones = seconds_over(1), subnormals = seconds_over(1e-39F);
+    state.SetIterationTime(subnormals);
+    ratios.push_back(subnormals / ones);
+  }
+  std::nth_element(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2), ratios.end());
+  state.counters["over_ones"] = ratios[ratios.size() / 2];
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -89,6 +129,10 @@ int main(int argc, char** argv) {
           ->Unit(benchmark::kMicrosecond)
           ->UseManualTime();
     }
+    benchmark::RegisterBenchmark(fmt::format("attend/{}/depth=512/queries=1/subnormal", text_of(type)).c_str(),
+                                 attend_subnormal, type)
+        ->Unit(benchmark::kMicrosecond)
+        ->UseManualTime();
     for (const Count count : {8, 64, 512, 2048}) {
       benchmark::RegisterBenchmark(fmt::format("attend/{}/depth=2048/queries={}", text_of(type), count).c_str(), attend,
                                    2048, tiny() ? std::min<Count>(count, 9) : count, type)

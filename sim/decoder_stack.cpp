@@ -2,6 +2,7 @@
 
 #include "policies/option_error.hpp"
 #include "sim/fault_box.hpp"
+#include "sim/flush_subnormals.hpp"
 #include "sim/model_keys.hpp"
 #include "sim/no_cache.hpp"
 #include "sim/plain_kernels.hpp"
@@ -156,6 +157,7 @@ void DecoderStack::Impl::observe(const HiddenObserver& observer, Count index, Co
 
 void DecoderStack::Impl::run_layers(std::span<const TokenId> tokens, Count first_position, policies::CachePolicy& cache,
                                     const HiddenObserver& observer) {
+  const FlushSubnormals flush;
   const auto count = static_cast<Count>(tokens.size());
   const std::size_t size = static_cast<std::size_t>(count * config.hidden_size);
   embed(tokens);
@@ -207,7 +209,10 @@ void DecoderStack::Impl::logits(const float* rows, Count count, float* out) {
   }
   math->prepare(1, count);
 #pragma omp parallel if (count * config.vocab_size * config.hidden_size > least_parallel_work)
-  math->logits(rows, count, out);
+  {
+    const FlushSubnormals flush;
+    math->logits(rows, count, out);
+  }
 }
 
 DecoderStack::DecoderStack(const ModelConfig& config, KernelChoice kernels)

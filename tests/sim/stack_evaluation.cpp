@@ -1,12 +1,13 @@
 // The stack as a whole: pieces, rewinds, element types, threads and models without a head.
 
+#include "sim/flush_subnormals.hpp"
 #include "tests/catch.hpp"
-
 #include "tests/sim/model_config_fixtures.hpp"
 #include "tests/sim/stack_fixtures.hpp"
 
 #include <omp.h>
 
+#include <limits>
 #include <stdexcept>
 
 namespace kvreplay::sim {
@@ -166,6 +167,21 @@ TEST_CASE("results do not depend on the number of threads and repeat bit for bit
   }
   omp_set_num_threads(threads);
 }
+
+#if defined(__x86_64__) || defined(__aarch64__)
+TEST_CASE("numbers below the normal ones are zero within an evaluation and themselves again after it") {
+  const auto tenth_of_the_least = [] {
+    volatile float least = std::numeric_limits<float>::min();
+    return least * 0.1F;
+  };
+  DecoderStack stack(resolve("toy"), each_kernels());
+  float within = -1;
+  stack.evaluate_cold(some_tokens(3),
+                      [&](Count, Count, Count, std::span<const float>) { within = tenth_of_the_least(); });
+  CHECK(within == 0);
+  CHECK(tenth_of_the_least() > 0);
+}
+#endif
 
 TEST_CASE("time goes to the parts of an evaluation and can be reset") {
   const KernelChoice kernels = each_kernels();

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Measures what docs/comparing.md claims: false alarms of A against A, and slowdowns that are found.
 
-    scripts/comparison-numbers.py PROGRAM WORKLOAD.yaml FOLDER [--runs 240] [--files 20] [--threads 1] [--only-evaluate]
+    scripts/comparison-numbers.py PROGRAM WORKLOAD.yaml FOLDER [--runs 240] [--files 20] [--repetitions 3]
+        [--threads 1] [--only-evaluate]
 
-Runs PROGRAM again and again (3 repetitions each, into FOLDER), then compares: every window of 2 x FILES runs, odd runs
+Runs PROGRAM again and again (a few repetitions each, into FOLDER), then compares: every window of 2 x FILES runs, odd runs
 against even ones, as two builds measured in turns would be. No alarm is right. Then the same windows with the even
 side's first policy slowed down: 5 % of every repetition's time are added to one part of it, to the total and to the CPU
 time (recorded times of real runs, the slowdown itself synthetic); and with one counter changed by 1. Windows overlap, so
@@ -60,7 +61,7 @@ def counted_once_more(path, target):
 def record(arguments, folder):
     for number in range(arguments.runs):
         subprocess.run([arguments.program, "run", arguments.workload, "--threads", arguments.threads, "--repetitions",
-                        "3", "--progress", "none", "-o", str(folder / f"run{number:04}.json")],
+                        arguments.repetitions, "--progress", "none", "-o", str(folder / f"run{number:04}.json")],
                        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
@@ -71,6 +72,7 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--runs", type=int, default=240)
     parser.add_argument("--files", type=int, default=20)
+    parser.add_argument("--repetitions", default="3")
     parser.add_argument("--threads", default="1")
     parser.add_argument("--only-evaluate", action="store_true")
     arguments = parser.parse_args()

@@ -1,8 +1,10 @@
 // A JSON value and where it lies, read strictly. Only .cpp files include this.
 #pragma once
 
+#include "reports/json_text.hpp"
 #include "reports/json_values.hpp"
 #include "reports/result_json.hpp"
+#include "reports/text.hpp"
 
 #include <algorithm>
 #include <initializer_list>
@@ -14,17 +16,19 @@
 
 namespace kvreplay::reports {
 
-// Every reader throws ResultError naming the file and the JSON pointer of the value that is not as it must be.
+// Every reader throws ResultError naming the file and the JSON pointer of the value that is not as it must be, what it
+// is, and the cure.
 class JsonNode {
  public:
-  JsonNode(const Json& value, std::string_view file, std::string pointer)
-      : value_(value), file_(file), pointer_(std::move(pointer)) {}
+  // Refers to the document and the source, which must live longer.
+  JsonNode(const Json& value, const JsonSource& source, std::string pointer = "")
+      : value_(value), source_(source), pointer_(std::move(pointer)) {}
 
   JsonNode member(const std::string& name) const {
     need(value_.is_object(), "an object");
     const auto found = value_.find(name);
-    if (found == value_.end()) throw ResultError(fmt::format("{}: {}/{}: missing", file_, pointer_, name));
-    return {*found, file_, pointer_ + "/" + name};
+    if (found == value_.end()) fail(pointer_ + "/" + name, "missing");
+    return {*found, source_, pointer_ + "/" + name};
   }
 
   // A member that files of older versions do not have.
@@ -42,7 +46,7 @@ class JsonNode {
                       value_.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<Count>::max());
     need(fits, "an integer of 64 bits");
     const Count value = value_.get<Count>();
-    if (value < smallest) need(false, fmt::format("at least {}", smallest));
+    if (value < smallest) refuse(fmt::format("at least {}", smallest));
     return value;
   }
   std::optional<Count> optional_integer(Count smallest = std::numeric_limits<Count>::min()) const {
@@ -57,6 +61,12 @@ class JsonNode {
   double number() const {
     need(value_.is_number(), "a number");
     return value_.get<double>();
+  }
+  double number_from(double smallest, double largest = std::numeric_limits<double>::max()) const {
+    const double value = number();
+    if (value < smallest) refuse(fmt::format("at least {}", smallest));
+    if (value > largest) refuse(fmt::format("at most {}", largest));
+    return value;
   }
   // null, an integer or another number, each kept as what it is.
   Number count_or_number() const {
@@ -74,9 +84,13 @@ class JsonNode {
   }
   std::string one_of(std::initializer_list<std::string_view> words) const {
     const std::string word = text();
-    const bool known = std::find(words.begin(), words.end(), word) != words.end();
-    need(known, fmt::format("one of {}", fmt::join(words, ", ")));
+    if (std::find(words.begin(), words.end(), word) == words.end()) {
+      refuse(fmt::format("one of {}", fmt::join(words, ", ")));
+    }
     return word;
+  }
+  std::string optional_one_of(std::initializer_list<std::string_view> words) const {
+    return is_null() ? std::string() : one_of(words);
   }
   std::string optional_text() const { return is_null() ? std::string() : text(); }
 
@@ -84,12 +98,12 @@ class JsonNode {
   void for_each_element(Visit visit) const {
     need(value_.is_array(), "a list");
     for (std::size_t i = 0; i < value_.size(); ++i)
-      visit(JsonNode(value_[i], file_, fmt::format("{}/{}", pointer_, i)));
+      visit(JsonNode(value_[i], source_, fmt::format("{}/{}", pointer_, i)));
   }
   template <typename Visit>
   void for_each_member(Visit visit) const {
     need(value_.is_object(), "an object");
-    for (const auto& [name, value] : value_.items()) visit(name, JsonNode(value, file_, pointer_ + "/" + name));
+    for (const auto& [name, value] : value_.items()) visit(name, JsonNode(value, source_, pointer_ + "/" + name));
   }
 
   std::vector<Count> integers(Count smallest = std::numeric_limits<Count>::min()) const {
@@ -110,14 +124,23 @@ class JsonNode {
     return values;
   }
 
+  // What this value must be and is not.
+  [[noreturn]] void refuse(std::string_view expected) const {
+    fail(pointer_.empty() ? "/" : pointer_, fmt::format("must be {}, not {}", expected, shown_json(value_)));
+  }
+
  private:
   void need(bool holds, std::string_view expected) const {
-    if (!holds)
-      throw ResultError(fmt::format("{}: {}: must be {}", file_, pointer_.empty() ? "/" : pointer_, expected));
+    if (!holds) refuse(expected);
+  }
+  [[noreturn]] void fail(const std::string& pointer, const std::string& fault) const {
+    constexpr std::size_t most_columns = 160;
+    throw ResultError(
+        fmt::format("{}: {}: {}; {}", source_.name, shortened(printable(pointer), most_columns), fault, source_.cure));
   }
 
   const Json& value_;
-  std::string_view file_;
+  const JsonSource& source_;
   std::string pointer_;
 };
 

@@ -1,54 +1,41 @@
 #include "reports/json_node.hpp"
 
 #include <algorithm>
-#include <set>
 
 namespace kvreplay::reports {
 namespace {
 
-// Parses strictly: no duplicate keys, no NaN, nothing after the document.
-Json parsed(std::string_view text, const std::string& name) {
-  std::vector<std::set<std::string>> keys_of_open_objects;
-  std::string duplicate;
-  const auto watch = [&](int, Json::parse_event_t event, Json& value) {
-    if (event == Json::parse_event_t::object_start) keys_of_open_objects.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys_of_open_objects.pop_back();
-    if (event == Json::parse_event_t::key && !keys_of_open_objects.back().insert(value.get<std::string>()).second) {
-      duplicate = value.get<std::string>();
-    }
-    return true;
-  };
-  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) throw ResultError(fmt::format("{}: empty", name));
-  Json document;
-  try {
-    document = Json::parse(text, watch);
-  } catch (const Json::exception& error) {
-    throw NotJson(fmt::format("{}: not JSON: {}", name, error.what()));
-  }
-  if (!duplicate.empty()) throw ResultError(fmt::format("{}: key \"{}\" twice in one object", name, duplicate));
-  return document;
-}
+// 292 years: whatever adds these times up must fit 64 bits.
+constexpr double most_ns = 9.2e18;
 
-void check_schema(const Json& document, const std::string& name) {
+void check_schema(const Json& document, const JsonSource& source) {
   const auto schema = document.is_object() ? document.find("schema") : document.end();
   if (schema == document.end() || !schema->is_string()) {
-    throw ResultError(fmt::format("{}: no result of kvreplay: there is no \"schema\": \"{}\"", name, result_schema));
+    throw ResultError(
+        fmt::format("{}: no result of kvreplay: there is no \"schema\": \"{}\"", source.name, result_schema));
   }
-  const std::string version = schema->get<std::string>();
-  if (version != result_schema) {
-    throw ResultError(fmt::format("{}: schema \"{}\"; this program reads \"{}\"", name, version, result_schema));
-  }
+  if (*schema == result_schema) return;
+  throw ResultError(
+      fmt::format("{}: schema {}; this program reads \"{}\"", source.name, shown_json(*schema), result_schema));
+}
+
+// Of no times nothing is known, of some everything but perhaps p99.
+std::optional<Count> read_rank(const JsonNode& node, const char* name, Count n) {
+  const JsonNode rank = node.member(name);
+  if (n == 0 && !rank.is_null()) rank.refuse("null where n is 0");
+  if (n == 0 || (rank.is_null() && std::string_view(name) == "p99")) return std::nullopt;
+  return rank.integer(0);
 }
 
 Percentiles read_percentiles(const JsonNode& node) {
   Percentiles percentiles;
   percentiles.n = node.member("n").integer(0);
   percentiles.sum = node.member("sum").integer(0);
-  percentiles.min = node.member("min").optional_integer(0);
-  percentiles.p50 = node.member("p50").optional_integer(0);
-  percentiles.p90 = node.member("p90").optional_integer(0);
-  percentiles.p99 = node.member("p99").optional_integer(0);
-  percentiles.max = node.member("max").optional_integer(0);
+  percentiles.min = read_rank(node, "min", percentiles.n);
+  percentiles.p50 = read_rank(node, "p50", percentiles.n);
+  percentiles.p90 = read_rank(node, "p90", percentiles.n);
+  percentiles.p99 = read_rank(node, "p99", percentiles.n);
+  percentiles.max = read_rank(node, "max", percentiles.n);
   return percentiles;
 }
 
@@ -90,11 +77,12 @@ Repetition read_repetition(const JsonNode& node) {
 
 Outcome read_outcome(const JsonNode& node) {
   Outcome outcome;
-  outcome.kind = node.member("kind").text();
+  outcome.kind = node.member("kind").one_of(
+      {"completed", "capacity_exceeded", "rewind_refused", "out_of_memory", "limit_reached", "interrupted"});
   outcome.evaluation = node.member("evaluation").optional_integer(0);
   if (!node.member("line").is_null()) outcome.line = node.member("line").line_number();
-  outcome.wanted = node.member("wanted").optional_integer();
-  outcome.available = node.member("available").optional_integer();
+  outcome.wanted = node.member("wanted").optional_integer(0);
+  outcome.available = node.member("available").optional_integer(0);
   outcome.message = node.member("message").text();
   return outcome;
 }
@@ -122,10 +110,10 @@ Verification read_verification(const JsonNode& node) {
   Verification verification;
   verification.evaluations_compared = node.member("evaluations_compared").integer(0);
   verification.evaluations_differing = node.member("evaluations_differing").integer(0);
-  verification.tolerance = node.member("tolerance").number();
+  verification.tolerance = node.member("tolerance").number_from(0);
   // null: not a finite number, which no tolerance allows.
   const auto difference = [](const JsonNode& value) {
-    return value.is_null() ? std::numeric_limits<double>::infinity() : value.number();
+    return value.is_null() ? std::numeric_limits<double>::infinity() : value.number_from(0);
   };
   verification.max_difference_exact = difference(node.member("max_difference_exact"));
   const JsonNode first = node.member("first_difference");
@@ -170,10 +158,12 @@ Sample read_sample(const JsonNode& node) {
   sample.first_position = node.member("first_position").optional_integer(0);
   sample.capacity_before = node.member("capacity_before").optional_integer(0);
   sample.capacity_after = node.member("capacity_after").optional_integer(0);
-  sample.new_storage = node.member("new_storage").optional_text();
+  sample.new_storage = node.member("new_storage").optional_one_of({"first", "yes"});
   sample.crop_to = node.member("crop_to").optional_integer();
-  sample.action = node.member("action").optional_text();
-  sample.cause = node.member("cause").optional_text();
+  sample.action = node.member("action").optional_one_of(
+      {"first", "append", "cached", "crop", "reset", "discard", "grow", "refused", "exceeded"});
+  sample.cause =
+      node.member("cause").optional_one_of({"overflow", "window_passed", "sequence_switch", "rewind", "policy"});
   if (!node.member("exact").is_null()) sample.exact = node.member("exact").boolean();
   sample.latency_ns = node.member("latency_ns").optional_integer(0);
   return sample;
@@ -200,8 +190,28 @@ Shard read_shard(const JsonNode& node) {
   Shard shard;
   shard.count = node.member("count").integer(1);
   shard.index = node.member("index").integer(1);
+  if (shard.index > shard.count) node.member("index").refuse(fmt::format("at most {}, the count", shard.count));
   shard.num_cells = node.member("cells").integer(0);
   return shard;
+}
+
+// The times of a run stand in its repetitions, from which its "latency" was made.
+void check_times(const JsonNode& node, const RunResult& result) {
+  const bool timed = std::any_of(result.repetitions.begin(), result.repetitions.end(),
+                                 [](const Repetition& repetition) { return repetition.latency.has_value(); });
+  const JsonNode latency = node.member("latency");
+  if (result.depth == "plan" && timed) node.member("depth").refuse("alloc or compute where repetitions have times");
+  if (!timed && !latency.is_null()) latency.refuse("null where no repetition has times");
+  if (timed && latency.is_null()) latency.refuse("an object where repetitions have times");
+}
+
+double all_ns(const RunResult& result) {
+  double sum = 0;
+  for (const Repetition& repetition : result.repetitions) {
+    if (repetition.latency) sum += static_cast<double>(repetition.latency->total_ns);
+    for (const Count ns : repetition.evaluation_ns) sum += static_cast<double>(ns);
+  }
+  return sum;
 }
 
 RunResult read_run(const JsonNode& node) {
@@ -212,16 +222,17 @@ RunResult read_run(const JsonNode& node) {
                      workload.member("sha256").text()};
   result.policy = {policy.member("name").text(), policy.member("spec").text(), policy.member("options").pairs()};
   result.model = read_model(node.member("model"));
-  result.depth = node.member("depth").text();
+  result.depth = node.member("depth").one_of({"plan", "alloc", "compute"});
   result.outcome = read_outcome(node.member("outcome"));
   node.member("counters").for_each_member([&](const std::string& name, const JsonNode& value) {
-    result.counters.emplace_back(name, value.integer());
+    result.counters.emplace_back(name, value.integer(0));
   });
   if (!node.member("verification").is_null()) result.verification = read_verification(node.member("verification"));
   result.evaluation_fed = node.member("evaluation_fed").integers(0);
   node.member("repetitions").for_each_element([&](const JsonNode& repetition) {
     result.repetitions.push_back(read_repetition(repetition));
   });
+  check_times(node, result);
   node.member("timeline").for_each_element([&](const JsonNode& sample) {
     result.timeline.push_back(read_sample(sample));
   });
@@ -231,9 +242,10 @@ RunResult read_run(const JsonNode& node) {
 }  // namespace
 
 ResultFile read_result_json(std::string_view text, const std::string& name) {
-  const Json document = parsed(text, name);
-  check_schema(document, name);
-  const JsonNode root(document, name, "");
+  const JsonSource source{name, "nothing of this version writes that: make the file anew with 'kvreplay run -o'"};
+  const Json document = parsed_json(text, source);
+  check_schema(document, source);
+  const JsonNode root(document, source);
   ResultFile file;
   file.config = root.member("config").pairs();
   file.provenance.entries = root.member("provenance").pairs();
@@ -241,7 +253,12 @@ ResultFile read_result_json(std::string_view text, const std::string& name) {
   if (const auto budgets = root.later_member("budgets")) {
     budgets->for_each_element([&](const JsonNode& budget) { file.budgets.push_back(read_budget(budget)); });
   }
-  root.member("results").for_each_element([&](const JsonNode& result) { file.results.push_back(read_run(result)); });
+  double ns = 0;
+  root.member("results").for_each_element([&](const JsonNode& result) {
+    file.results.push_back(read_run(result));
+    ns += all_ns(file.results.back());
+    if (ns > most_ns) result.member("repetitions").refuse("times that add up to less than 292 years");
+  });
   return file;
 }
 

@@ -10,15 +10,16 @@ namespace {
 
 constexpr double ns_per_second = 1e9;
 
-std::optional<double> per_second(Count amount, Count ns) {
+std::optional<double> per_second(double amount, Count ns) {
   if (ns == 0) return std::nullopt;
-  return static_cast<double>(amount) / (static_cast<double>(ns) / ns_per_second);
+  return amount / (static_cast<double>(ns) / ns_per_second);
 }
 
 std::optional<double> tokens_per_second(const RunResult& result, Count num_repetitions, Count total_ns) {
   const std::optional<Count> tokens = counter(result.counters, "tokens_evaluated");
   if (!tokens || result.outcome.kind == "interrupted") return std::nullopt;
-  return per_second(*tokens * num_repetitions, total_ns);
+  // Not integers: a file of others may hold any.
+  return per_second(static_cast<double>(*tokens) * static_cast<double>(num_repetitions), total_ns);
 }
 
 // Timed repetitions in the order of their totals.
@@ -135,7 +136,7 @@ std::optional<double> tokens_per_second(const RunResult& result, const Repetitio
 }
 
 std::optional<double> decode_tokens_per_second(const Latency& latency) {
-  return per_second(latency.inter_token_ns.n, latency.inter_token_ns.sum);
+  return per_second(static_cast<double>(latency.inter_token_ns.n), latency.inter_token_ns.sum);
 }
 
 }  // namespace kvreplay::reports

@@ -1,6 +1,6 @@
 #include "reports/compare/comparable_text.hpp"
 
-#include "reports/json_values.hpp"
+#include "reports/json_text.hpp"
 #include "reports/result_json.hpp"
 #include "reports/whole_file.hpp"
 
@@ -40,15 +40,10 @@ BlockFacts facts_of(const char* block) {
   return {std::popcount(quotes) % 2 != 0, special == 0};
 }
 
-// The parser's own words about a text that is no JSON, with the place in the whole file. Keeps no values.
+// Throws what is wrong with the whole file, which has the places a skipped text has not.
 [[noreturn]] void explain(const std::string& path) {
   const std::string text = whole_file(path);
-  try {
-    const auto discard = [](int, Json::parse_event_t, Json&) { return false; };
-    [[maybe_unused]] const Json nothing = Json::parse(text, discard);
-  } catch (const Json::exception& error) {
-    throw NotJson(fmt::format("{}: not JSON: {}", path, error.what()));
-  }
+  need_json(text, {path, "make the file anew with 'kvreplay run -o'"});
   throw ResultError(fmt::format("{}: changed while it was read", path));
 }
 
@@ -129,8 +124,12 @@ void ListSkipper::copy(char c) {
 
 ResultFile read_comparable_file(const std::string& path) {
   ListSkipper skipper;
-  each_piece_of_file(path, [&skipper](std::string_view piece) { skipper.feed(piece); });
-  if (!skipper.is_sound()) explain(path);
+  bool has_nul = false;
+  each_piece_of_file(path, [&](std::string_view piece) {
+    has_nul = has_nul || piece.find('\0') != std::string_view::npos;
+    skipper.feed(piece);
+  });
+  if (has_nul || !skipper.is_sound()) explain(path);
   try {
     return read_result_json(skipper.text(), path);
   } catch (const NotJson&) {

@@ -13,6 +13,9 @@
 namespace kvreplay::reports {
 namespace {
 
+// A floor of a thousandfold hides everything; no machine is as noisy.
+constexpr double largest_noise = 1000;
+
 // What shows in times and is not part of the program.
 constexpr std::array machine_keys{"host_name", "cpu_model",         "num_cpus", "affinity_cpus",
                                   "caches",    "cgroup_quota_cpus", "governor", "transparent_hugepages",
@@ -102,25 +105,27 @@ std::string write_noise(const NoiseFloor& floor) {
 }
 
 NoiseFloor read_noise(std::string_view text, const std::string& name) {
-  Json document;
-  try {
-    document = Json::parse(text);
-  } catch (const Json::exception& error) {
-    throw NotJson(fmt::format("{}: not JSON: {}", name, error.what()));
+  const JsonSource source{name, "measure the noise anew with 'kvreplay compare --calibrate-noise'"};
+  const Json document = parsed_json(text, source);
+  const auto schema = document.is_object() ? document.find("schema") : document.end();
+  if (schema == document.end() || !schema->is_string()) {
+    throw ResultError(
+        fmt::format("{}: no calibration: there is no \"schema\": \"{}\"; {}", name, noise_schema, source.cure));
   }
-  const JsonNode root(document, name, "");
-  const std::string schema = root.member("schema").text();
-  if (schema != noise_schema) {
-    throw ResultError(fmt::format("{}: schema \"{}\"; this program reads \"{}\"", name, schema, noise_schema));
+  if (*schema != noise_schema) {
+    throw ResultError(fmt::format("{}: schema {}; this program reads \"{}\"", name, shown_json(*schema), noise_schema));
   }
+  const JsonNode root(document, source);
   NoiseFloor floor;
   for (const auto& [key, value] : {std::pair{"relative", &floor.relative}, std::pair{"absolute", &floor.absolute},
                                    std::pair{"cpu", &floor.cpu}, std::pair{"part", &floor.part}}) {
-    *value = root.member(key).number();
-    if (*value < 0) throw ResultError(fmt::format("{}: /{}: must not be negative", name, key));
+    *value = root.member(key).number_from(0, largest_noise);
   }
-  floor.num_pairs = root.member("num_pairs").integer(0);
+  floor.num_pairs = root.member("num_pairs").integer(1);
   floor.num_alarms = root.member("num_alarms").integer(0);
+  if (floor.num_alarms > floor.num_pairs) {
+    root.member("num_alarms").refuse(fmt::format("at most {}, the pairs", floor.num_pairs));
+  }
   floor.machine = root.member("machine").pairs();
   floor.source = name;
   return floor;

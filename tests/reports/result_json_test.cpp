@@ -17,22 +17,6 @@ using nlohmann::json;
 
 json written(const ResultFile& file) { return json::parse(write_result_json(file)); }
 
-std::string error_of(const std::string& text) {
-  try {
-    read_result_json(text, "x.json");
-  } catch (const ResultError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-// The example with one value replaced, as text.
-std::string changed(const std::string& pointer, const json& value) {
-  json document = written(tests::example_file());
-  document[json::json_pointer(pointer)] = value;
-  return document.dump();
-}
-
 TEST_CASE("the promised names are where they were promised") {
   const json file = written(tests::example_file());
   CHECK(file["schema"] == "kvreplay.result/1");
@@ -154,52 +138,6 @@ TEST_CASE("fields nobody knows yet are ignored") {
   document["results"][0]["counters"]["new_metric"] = 7;
   const ResultFile file = read_result_json(document.dump(), "x.json");
   CHECK(counter(file.results[0].counters, "new_metric") == 7);
-}
-
-TEST_CASE("files that are no result, or another version, are refused by name") {
-  CHECK(error_of("") == "x.json: empty");
-  CHECK(error_of(" \n") == "x.json: empty");
-  CHECK_THAT(error_of("{\"schema\": \"kvreplay.result/1\""), Catch::StartsWith("x.json: not JSON: "));
-  CHECK_THAT(error_of("nonsense"), Catch::StartsWith("x.json: not JSON: "));
-  CHECK_THAT(error_of("{}{}"), Catch::StartsWith("x.json: not JSON: "));
-  CHECK_THAT(error_of("[]"), Catch::Contains("no result of kvreplay"));
-  CHECK_THAT(error_of("{\"context\": {}, \"benchmarks\": []}"), Catch::Contains("no result of kvreplay"));
-  CHECK(error_of(changed("/schema", "kvreplay.result/2")) ==
-        "x.json: schema \"kvreplay.result/2\"; this program reads \"kvreplay.result/1\"");
-  const std::string whole = write_result_json(tests::example_file());
-  CHECK_THAT(error_of(whole.substr(0, whole.size() / 2)), Catch::StartsWith("x.json: not JSON: "));
-}
-
-TEST_CASE("a value of another kind is refused with its place") {
-  CHECK(error_of(changed("/results/0/counters/resets", "3")) ==
-        "x.json: /results/0/counters/resets: must be an integer");
-  CHECK(error_of(changed("/results/0/counters/resets", 3.5)) ==
-        "x.json: /results/0/counters/resets: must be an integer");
-  CHECK(error_of(changed("/results/0/counters/resets", nullptr)) ==
-        "x.json: /results/0/counters/resets: must be an integer");
-  CHECK(error_of(changed("/results/0/counters/resets", 18'446'744'073'709'551'615U)) ==
-        "x.json: /results/0/counters/resets: must be an integer of 64 bits");
-  CHECK(error_of(changed("/results/0/repetitions/1/evaluation_ns/0", -5)) ==
-        "x.json: /results/0/repetitions/1/evaluation_ns/0: must be at least 0");
-  CHECK(error_of(changed("/results", json::object())) == "x.json: /results: must be a list");
-  CHECK(error_of(changed("/results/1/depth", 1)) == "x.json: /results/1/depth: must be a string");
-  json document = written(tests::example_file());
-  document["results"][3].erase("outcome");
-  CHECK(error_of(document.dump()) == "x.json: /results/3/outcome: missing");
-}
-
-TEST_CASE("NaN and a key given twice are refused") {
-  std::string text = changed("/results/0/counters/resets", 3);
-  const std::string key = "\"resets\":3";
-  CHECK_THAT(error_of(std::string(text).replace(text.find(key), key.size(), "\"resets\":NaN")),
-             Catch::StartsWith("x.json: not JSON: "));
-  CHECK(error_of(std::string(text).replace(text.find(key), key.size(), "\"resets\":3,\"resets\":4")) ==
-        "x.json: key \"resets\" twice in one object");
-}
-
-TEST_CASE("input nested a million times deep is refused, not followed") {
-  CHECK_THAT(error_of(std::string(1'000'000, '[')), Catch::StartsWith("x.json: not JSON: "));
-  CHECK_THAT(error_of(std::string(100'000, '[') + std::string(100'000, ']')), Catch::Contains("no result of kvreplay"));
 }
 
 }  // namespace

@@ -39,6 +39,13 @@ std::vector<double> cpu_times_of(const SideCell& cell) {
   return times;
 }
 
+double busy_share_of(const SideCell& cell) {
+  const std::vector<double> cpu = cpu_times_of(cell), elapsed = totals_of(cell);
+  std::vector<double> shares;
+  for (std::size_t i = 0; i < cpu.size(); ++i) shares.push_back(std::min(1.0, cpu[i] / elapsed[i]));
+  return shares.empty() ? 1 : median_of(std::move(shares));
+}
+
 std::vector<double> switches_of(const SideCell& cell) {
   std::vector<double> switches;
   for (const SideRepetition& r : cell.repetitions) {
@@ -126,12 +133,13 @@ class Gatherer {
       TimeSeries ratios{RowKind::relative_time, "latency.total_ns", "of " + reference_, cell, {}, {}, total_ns};
       ratios.baseline = ratios_of(*cells_[cell].baseline, totals_[cell].baseline.ns, *cells_[other].baseline,
                                   totals_[other].baseline.ns);
+      ratios.busy_share = std::min(busy_share(cells_[cell]), busy_share(cells_[other]));
       ratios.candidate = ratios_of(*cells_[cell].candidate, totals_[cell].candidate.ns, *cells_[other].candidate,
                                    totals_[other].candidate.ns);
       if (!ratios.baseline.empty() && !ratios.candidate.empty()) all.push_back(std::move(ratios));
     }
     all.push_back({RowKind::absolute_time, "latency.total_ns", "ns", cell, totals_[cell].baseline.ns,
-                   totals_[cell].candidate.ns, total_ns});
+                   totals_[cell].candidate.ns, total_ns, busy_share(cells_[cell])});
     std::vector<double> before = cpu_times_of(*cells_[cell].baseline), now = cpu_times_of(*cells_[cell].candidate);
     if (!before.empty() && !now.empty()) {
       const double cpu_ns = median_of(now);
@@ -147,7 +155,7 @@ class Gatherer {
       if (times.baseline.ns.empty() || times.candidate.ns.empty()) continue;
       const double part_ns = median_of(times.candidate.ns);
       all.push_back({RowKind::part_time, "latency.parts_ns." + part.first, "ns", ordinal, std::move(times.baseline.ns),
-                     std::move(times.candidate.ns), part_ns});
+                     std::move(times.candidate.ns), part_ns, busy_share(cell)});
     }
   }
 
@@ -179,6 +187,10 @@ std::vector<TimeSeries> time_series(const std::vector<MatchedCell>& cells, const
   return all;
 }
 
+double busy_share(const MatchedCell& cell) {
+  return std::min(busy_share_of(*cell.baseline), busy_share_of(*cell.candidate));
+}
+
 double drift_of(const std::vector<MatchedCell>& cells, bool of_candidate) {
   std::vector<double> drifts;
   for (const MatchedCell& cell : cells) {
@@ -197,6 +209,7 @@ double waiting_share(const std::vector<MatchedCell>& cells) {
     const DisturbedTimes before{totals_of(*cell.baseline), switches_of(*cell.baseline)};
     const DisturbedTimes now{totals_of(*cell.candidate), switches_of(*cell.candidate)};
     const double cost = cost_of_switch_ns(before, now);
+    largest = std::max(largest, 1 - busy_share(cell));
     for (const DisturbedTimes* side : {&before, &now}) {
       if (!side->switches.empty()) {
         largest = std::max(largest, cost * median_of(side->switches) / median_of(side->ns));

@@ -16,6 +16,7 @@ struct TimeSeries {
   std::size_t cell = 0;                     // ordinal of the matched cell
   std::vector<double> baseline, candidate;  // ns, or ratios; positive; adjusted for involuntary switches
   double candidate_ns = 0;                  // median time the ratios are of; the median itself for a time
+  double busy_share = 1;                    // of an elapsed time: see busy_share below; 1 for CPU times
 };
 
 // Of every matched cell with times on both sides: the total over that of `reference` in the same file and repetition
@@ -28,7 +29,13 @@ std::vector<TimeSeries> time_series(const std::vector<MatchedCell>& cells, const
 // run: a drift of the machine while it measured. 0 for fewer than 8 repetitions.
 double drift_of(const std::vector<MatchedCell>& cells, bool of_candidate);
 
-// Largest share of a run's time that it spent waiting behind other programs, from 0 to 1.
+// Share of its elapsed time that a run computed: CPU time of all threads over it, the median over repetitions, of the
+// two sides the smaller; from 0 to 1, and 1 where CPU times are not known. With several threads it says only that less
+// than one of them was at work.
+double busy_share(const MatchedCell& cell);
+
+// Largest share of a run's time that it spent waiting behind other programs, from 0 to 1: what involuntary switches
+// explain, or what no thread computed, whichever is more.
 double waiting_share(const std::vector<MatchedCell>& cells);
 
 }  // namespace kvreplay::reports

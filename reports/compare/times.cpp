@@ -18,6 +18,8 @@ namespace {
 constexpr double confidence = 0.99;
 // Medians of fewer values have no interval worth the name.
 constexpr std::size_t fewest_judged = 4;
+// An elapsed time of which less than this was computed tells of the machine's other work, not of the program.
+constexpr double least_busy_share = 0.5;
 
 struct Judged {
   const TimeSeries* series = nullptr;
@@ -84,6 +86,10 @@ void judge(const Judged& judged, const TimeRules& rules, ComparisonRow& row) {
   if (judged.adjusted_p >= rules.alpha) return set(Change::inconclusive, too_few_note(judged, rules));
   // A change is called where it is significant, clear of the noise, and may be as large as the effect floor.
   const bool slower = judged.median.low > 1 + noise, faster = judged.median.high < 1 / (1 + noise);
+  if ((slower || faster) && series.busy_share < least_busy_share) {
+    return set(Change::inconclusive,
+               fmt::format("the runs mostly waited: the CPU worked in {:.0f} % of the time", series.busy_share * 100));
+  }
   if (slower || faster) return set(slower ? Change::regressed : Change::improved, {});
   set(Change::inconclusive, "not clear of the noise from run to run");
 }

@@ -157,6 +157,40 @@ TEST_CASE("a machine that slows all policies alike moves absolute times and no r
   CHECK(row_of(comparison, RowKind::relative_time, "latency.total_ns")->change != Change::regressed);
 }
 
+TEST_CASE("times that are nearly all waiting decide nothing, and the CPU time beside them is judged with more care") {
+  const ResultFile before = noisy_file({.repetitions = 10});
+  // What was seen once on a busy machine, one build on both sides: 15 times the time, 9 % more CPU time.
+  const auto loaded = [](double elapsed, double cpu) {
+    ResultFile file = noisy_file({.repetitions = 10, .seed = 2});
+    for (RunResult& run : file.results) {
+      const double factor = run.policy.name == "crop" ? 1.3 * elapsed : elapsed;
+      for (Repetition& repetition : run.repetitions) {
+        repetition.latency->total_ns = static_cast<Count>(static_cast<double>(repetition.latency->total_ns) * factor);
+        repetition.process->cpu_ns = static_cast<Count>(static_cast<double>(*repetition.process->cpu_ns) * cpu);
+      }
+    }
+    return file;
+  };
+  for (const bool swapped : {false, true}) {
+    const ResultFile now = loaded(15, 1.09);
+    const Comparison comparison = swapped ? compared(now, before) : compared(before, now);
+    CHECK_FALSE(time_moved(comparison));
+    for (const RowKind kind : {RowKind::absolute_time, RowKind::relative_time}) {
+      const ComparisonRow* row = row_of(comparison, kind, "latency.total_ns");
+      CHECK(row->change == Change::inconclusive);
+    }
+    CHECK_THAT(row_of(comparison, RowKind::absolute_time, "latency.total_ns")->note,
+               Contains("the runs mostly waited: the CPU worked in 6 % of the time"));
+    CHECK_THAT(fmt::format("{}", fmt::join(comparison.notes, "\n")), Contains("runs waited up to 94 %"));
+    CHECK(comparison.noise_floor_cpu > 0.2);
+  }
+  // Other work is still found, by the CPU time; and without waiting, by every time.
+  const Comparison more = compared(before, loaded(15, 2));
+  CHECK(row_of(more, RowKind::cpu_time, "process.cpu_ns")->change == Change::regressed);
+  CHECK(row_of(compared(before, loaded(2, 2)), RowKind::absolute_time, "latency.total_ns")->change ==
+        Change::regressed);
+}
+
 TEST_CASE("another machine turns times into advice, another depth, thread count or build type withholds them") {
   const ResultFile before = noisy_file({});
   const auto with = [](const std::string& key, const std::string& value) {

@@ -14,13 +14,6 @@
 namespace kvreplay::reports {
 namespace {
 
-struct Tally {
-  int tests = 0, failures = 0, errors = 0, skipped = 0;
-  Count ns = 0;
-};
-
-std::string seconds(Count ns) { return fmt::format("{}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000); }
-
 bool fails_on_outcome(const ResultFile& file) {
   return std::any_of(file.config.begin(), file.config.end(), [](const auto& pair) {
     return pair.first == "fail_on" && pair.second.find("outcome") != std::string::npos;
@@ -43,7 +36,7 @@ void add_numbers(pugi::xml_node test_case, const RunResult& result) {
   for (const Measurement& number : measured(result)) add_property(properties, number.metric, text_of(number.value));
 }
 
-pugi::xml_node add_case(pugi::xml_node suite, const std::string& workload, const std::string& name, Tally& tally) {
+pugi::xml_node add_case(pugi::xml_node suite, const std::string& workload, const std::string& name, JunitTally& tally) {
   ++tally.tests;
   pugi::xml_node test_case = suite.append_child("testcase");
   set_attribute(test_case, "classname", workload);
@@ -57,7 +50,7 @@ void add_verdict(pugi::xml_node test_case, const char* kind, std::string_view ty
   set_attribute(verdict, "message", message);
 }
 
-void add_outcome(pugi::xml_node test_case, const RunResult& result, bool is_failure, Tally& tally) {
+void add_outcome(pugi::xml_node test_case, const RunResult& result, bool is_failure, JunitTally& tally) {
   const Outcome& outcome = result.outcome;
   if (outcome.completed()) return;
   const std::string message = incomplete_note(result);
@@ -73,26 +66,27 @@ void add_outcome(pugi::xml_node test_case, const RunResult& result, bool is_fail
   }
 }
 
-void add_run(pugi::xml_node suite, const RunResult& result, const std::string& workload, bool fails, Tally& tally) {
+void add_run(pugi::xml_node suite, const RunResult& result, const std::string& workload, bool fails,
+             JunitTally& tally) {
   const std::optional<Latency> latency = pooled_latency(result);
   const Count ns = latency ? latency->total_ns : 0;
   pugi::xml_node outcome = add_case(suite, workload, result.policy.spec + ": outcome", tally);
-  set_attribute(outcome, "time", seconds(ns));
+  set_attribute(outcome, "time", junit_seconds(ns));
   tally.ns += ns;
   add_numbers(outcome, result);
   add_outcome(outcome, result, fails, tally);
   if (!result.verification) return;
   pugi::xml_node verification = add_case(suite, workload, result.policy.spec + ": verification", tally);
-  set_attribute(verification, "time", seconds(0));
+  set_attribute(verification, "time", junit_seconds(0));
   if (result.verification->passed()) return;
   ++tally.failures;
   add_verdict(verification, "failure", "verification", difference_note(result));
 }
 
-void add_budget(pugi::xml_node suite, const BudgetLine& budget, const std::string& workload, Tally& tally) {
+void add_budget(pugi::xml_node suite, const BudgetLine& budget, const std::string& workload, JunitTally& tally) {
   const std::string name = fmt::format("{}: {} {}", budget.policy, quantity_of(budget), bounds_of(budget));
   pugi::xml_node test_case = add_case(suite, workload, name, tally);
-  set_attribute(test_case, "time", seconds(0));
+  set_attribute(test_case, "time", junit_seconds(0));
   set_attribute(test_case, "file", budget.suite);
   test_case.append_attribute("line") = budget.line;
   if (budget.verdict == "passed") return;
@@ -105,14 +99,6 @@ void add_budget(pugi::xml_node suite, const BudgetLine& budget, const std::strin
   }
 }
 
-void set_tally(pugi::xml_node node, const Tally& tally) {
-  node.append_attribute("tests") = tally.tests;
-  node.append_attribute("failures") = tally.failures;
-  node.append_attribute("errors") = tally.errors;
-  node.append_attribute("skipped") = tally.skipped;
-  set_attribute(node, "time", seconds(tally.ns));
-}
-
 }  // namespace
 
 std::string write_junit(const ResultFile& file) {
@@ -120,21 +106,17 @@ std::string write_junit(const ResultFile& file) {
   pugi::xml_node suites = add_junit_suites(document, "kvreplay");
   const std::vector<std::string> labels = workload_labels(file.results);
   const bool fails = fails_on_outcome(file);
-  Tally total;
-  const auto finish_suite = [&total](pugi::xml_node suite, const Tally& tally) {
+  JunitTally total;
+  const auto finish_suite = [&total](pugi::xml_node suite, const JunitTally& tally) {
     set_tally(suite, tally);
-    total.tests += tally.tests;
-    total.failures += tally.failures;
-    total.errors += tally.errors;
-    total.skipped += tally.skipped;
-    total.ns += tally.ns;
+    total.add(tally);
   };
   for (const Group& group : groups_of(file.results)) {
     const RunResult& first = file.results[group.results.front()];
     const std::string& label = labels[group.results.front()];
     pugi::xml_node suite = suites.append_child("testsuite");
     set_attribute(suite, "name", fmt::format("{} ({}, depth {})", label, first.model.profile, first.depth));
-    Tally tally;
+    JunitTally tally;
     for (const std::size_t i : group.results) add_run(suite, file.results[i], label, fails, tally);
     finish_suite(suite, tally);
   }
@@ -142,7 +124,7 @@ std::string write_junit(const ResultFile& file) {
     pugi::xml_node suite = suites.append_child("testsuite");
     set_attribute(suite, "name", "budgets");
     const std::vector<std::string> workloads = budget_workloads(file);
-    Tally tally;
+    JunitTally tally;
     for (std::size_t i = 0; i < file.budgets.size(); ++i) add_budget(suite, file.budgets[i], workloads[i], tally);
     finish_suite(suite, tally);
   }

@@ -2,6 +2,8 @@
 
 #include "reports/text.hpp"
 
+#include <fmt/format.h>
+
 namespace kvreplay::reports {
 namespace {
 
@@ -31,6 +33,24 @@ pugi::xml_node add_junit_suites(pugi::xml_document& document, std::string_view n
   pugi::xml_node suites = document.append_child("testsuites");
   set_attribute(suites, "name", name);
   return suites;
+}
+
+void JunitTally::add(const JunitTally& more) {
+  tests += more.tests;
+  failures += more.failures;
+  errors += more.errors;
+  skipped += more.skipped;
+  ns += more.ns;
+}
+
+std::string junit_seconds(Count ns) { return fmt::format("{}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000); }
+
+void set_tally(pugi::xml_node node, const JunitTally& tally) {
+  node.append_attribute("tests") = tally.tests;
+  node.append_attribute("failures") = tally.failures;
+  node.append_attribute("errors") = tally.errors;
+  node.append_attribute("skipped") = tally.skipped;
+  set_attribute(node, "time", junit_seconds(tally.ns));
 }
 
 std::string saved(const pugi::xml_document& document) {

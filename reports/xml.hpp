@@ -2,6 +2,8 @@
 // reports/.
 #pragma once
 
+#include "reports/result.hpp"
+
 #include <string>
 #include <string_view>
 
@@ -17,6 +19,19 @@ void set_attribute(pugi::xml_node node, const char* name, std::string_view value
 
 // The root of a JUnit document, which is empty before: its declaration and <testsuites name=...>.
 pugi::xml_node add_junit_suites(pugi::xml_document& document, std::string_view name);
+
+// What a suite of JUnit, or all of them, came to.
+struct JunitTally {
+  int tests = 0, failures = 0, errors = 0, skipped = 0;
+  Count ns = 0;
+  void add(const JunitTally& more);
+};
+
+// The time as seconds with all digits.
+std::string junit_seconds(Count ns);
+
+// Adds the attributes of a <testsuite> or <testsuites>.
+void set_tally(pugi::xml_node node, const JunitTally& tally);
 
 // The document as UTF-8, indented.
 std::string saved(const pugi::xml_document& document);

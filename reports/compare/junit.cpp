@@ -10,10 +10,6 @@
 namespace kvreplay::reports {
 namespace {
 
-struct Tally {
-  int tests = 0, failures = 0, skipped = 0;
-};
-
 // The rows a case stands for.
 struct Question {
   const char* name;
@@ -31,7 +27,7 @@ std::string sentence(const CellComparison& cell, const ComparisonRow& row) {
                      cells.back().text);
 }
 
-void add_case(pugi::xml_node suite, const CellComparison& cell, const Question& question, Tally& tally) {
+void add_case(pugi::xml_node suite, const CellComparison& cell, const Question& question, JunitTally& tally) {
   std::string regressions, open;
   int num_rows = 0;
   for (const ComparisonRow& row : cell.rows) {
@@ -47,7 +43,7 @@ void add_case(pugi::xml_node suite, const CellComparison& cell, const Question& 
   pugi::xml_node test_case = suite.append_child("testcase");
   set_attribute(test_case, "classname", cell.workload);
   set_attribute(test_case, "name", fmt::format("{}: {}", cell.policy, question.name));
-  set_attribute(test_case, "time", "0");
+  set_attribute(test_case, "time", junit_seconds(0));
   if (!regressions.empty()) {
     ++tally.failures;
     pugi::xml_node failure = test_case.append_child("failure");
@@ -59,21 +55,13 @@ void add_case(pugi::xml_node suite, const CellComparison& cell, const Question& 
   }
 }
 
-void set_tally(pugi::xml_node node, const Tally& tally) {
-  node.append_attribute("tests") = tally.tests;
-  node.append_attribute("failures") = tally.failures;
-  node.append_attribute("errors") = 0;
-  node.append_attribute("skipped") = tally.skipped;
-  set_attribute(node, "time", "0");
-}
-
 }  // namespace
 
 std::string write_comparison_junit(const Comparison& comparison) {
   pugi::xml_document document;
   pugi::xml_node suites = add_junit_suites(document, "kvreplay compare");
-  std::map<std::string, std::pair<pugi::xml_node, Tally>> by_workload;
-  Tally total;
+  std::map<std::string, std::pair<pugi::xml_node, JunitTally>> by_workload;
+  JunitTally total;
   for (const CellComparison& cell : comparison.cells) {
     auto [entry, is_new] = by_workload.try_emplace(cell.workload);
     auto& [suite, tally] = entry->second;
@@ -85,9 +73,7 @@ std::string write_comparison_junit(const Comparison& comparison) {
   }
   for (auto& [workload, entry] : by_workload) {
     set_tally(entry.first, entry.second);
-    total.tests += entry.second.tests;
-    total.failures += entry.second.failures;
-    total.skipped += entry.second.skipped;
+    total.add(entry.second);
   }
   set_tally(suites, total);
   return saved(document);

@@ -4,6 +4,8 @@
 
 #include "tests/catch.hpp"
 #include "tests/reports/examples.hpp"
+#include "tests/reports/json_schema.hpp"
+#include "tests/reports/outside.hpp"
 
 #include <set>
 
@@ -60,6 +62,39 @@ TEST_CASE("hostile and repeated names stay whole JSON, apart and short") {
   CHECK(json::parse(write_github_action(file)).size() == 8 + 8 + 7 + 7);
   CHECK(json::parse(write_github_action({})) == json::array());
   CHECK(json::parse(write_bencher({})) == json::object());
+}
+
+// The two schemas are written from the documentation of their programs: Bencher's reference of its metric format (a
+// slug and a name of a measure are at most 64 characters, a benchmark's name 1,024), and the type BenchmarkResult that
+// github-action-benchmark reads with customSmallerIsBetter. Closed to unknown members, which neither asks for.
+TEST_CASE("dashboard files are valid by schemas made from what their programs document") {
+  if (!tests::python_has("jsonschema", "python3-jsonschema")) return;
+  const tests::TemporaryFolder folder;
+  const std::string action = folder.file("action.schema.json", R"({
+    "$schema": "https://json-schema.org/draft/2020-12/schema", "type": "array", "items": {
+      "type": "object", "required": ["name", "value", "unit"], "additionalProperties": false, "properties": {
+        "name": {"type": "string", "minLength": 1}, "value": {"type": "number"}, "unit": {"type": "string"},
+        "range": {"type": "string"}, "extra": {"type": "string"}}}})");
+  const std::string bencher = folder.file("bencher.schema.json", R"({
+    "$schema": "http://json-schema.org/draft-07/schema#", "type": "object",
+    "propertyNames": {"minLength": 1, "maxLength": 1024}, "additionalProperties": {
+      "type": "object", "minProperties": 1, "propertyNames": {"pattern": "^[a-z0-9]+(-[a-z0-9]+)*$", "maxLength": 64},
+      "additionalProperties": {
+        "type": "object", "required": ["value"], "additionalProperties": false, "properties": {
+          "value": {"type": "number"}, "lower_value": {"type": "number"}, "upper_value": {"type": "number"}}}}})");
+  std::vector<std::string> actions, benchers;
+  for (const ResultFile& file : {timed_file(), tests::example_file(), tests::suite_file(), ResultFile{}}) {
+    actions.push_back(write_github_action(file));
+    benchers.push_back(write_bencher(file));
+  }
+  for (const std::string& verdict : tests::validated(action, actions)) CHECK(verdict == "ok");
+  for (const std::string& verdict : tests::validated(bencher, benchers)) CHECK(verdict == "ok");
+  const auto refused_action = tests::validated(
+      action, {R"({})", R"([{"name": "a", "unit": "ns"}])", R"([{"name": "a", "unit": "ns", "value": "1"}])"});
+  for (const std::string& verdict : refused_action) CHECK(verdict != "ok");
+  const auto refused_bencher = tests::validated(
+      bencher, {R"([])", R"({"a": {"Latency ns": {"value": 1}}})", R"({"a": {"latency": {"value": null}}})"});
+  for (const std::string& verdict : refused_bencher) CHECK(verdict != "ok");
 }
 
 }  // namespace kvreplay::reports

@@ -2,6 +2,7 @@
 #include "reports/result_json.hpp"
 #include "tests/catch.hpp"
 #include "tests/reports/examples.hpp"
+#include "tests/reports/json_schema.hpp"
 #include "tests/reports/outside.hpp"
 
 #include <nlohmann/json.hpp>
@@ -12,35 +13,6 @@ namespace {
 using nlohmann::json;
 
 const std::string schema_path = KVREPLAY_SOURCE_DIR "/reports/schema/kvreplay.result-1.schema.json";
-
-// Python's jsonschema on many documents at once: a line per document, "ok" or the first error.
-std::vector<std::string> validated(const std::vector<std::string>& documents) {
-  const tests::TemporaryFolder folder;
-  std::vector<std::string> arguments{schema_path};
-  for (const std::string& document : documents) {
-    arguments.push_back(folder.file("document" + std::to_string(arguments.size()) + ".json", document));
-  }
-  const tests::ProgramResult result = tests::run_python(
-      "import json, sys, jsonschema\n"
-      "schema = json.load(open(sys.argv[1], encoding='utf-8'))\n"
-      "jsonschema.Draft202012Validator.check_schema(schema)\n"
-      "validator = jsonschema.Draft202012Validator(schema)\n"
-      "def constant(name):\n"
-      "    raise ValueError(name)\n"
-      "for path in sys.argv[2:]:\n"
-      "    document = json.load(open(path, encoding='utf-8'), parse_constant=constant)\n"
-      "    error = next(validator.iter_errors(document), None)\n"
-      "    print('ok' if error is None else ascii(error.message)[:200])\n",
-      arguments);
-  INFO(result.output);
-  REQUIRE(result.exit_code == 0);
-  std::vector<std::string> lines;
-  for (std::size_t at = 0, end = 0; (end = result.output.find('\n', at)) != std::string::npos; at = end + 1) {
-    lines.push_back(result.output.substr(at, end - at));
-  }
-  REQUIRE(lines.size() == documents.size());
-  return lines;
-}
 
 TEST_CASE("the schema demands every exact metric, in the order of the table") {
   const json schema = json::parse(tests::content_of(schema_path));
@@ -56,9 +28,9 @@ TEST_CASE("written results are valid by the schema") {
   plan.results = {tests::plan_run("w", "crop", 0)};
   ResultFile shard = plan;
   shard.shard = Shard{2, 3, 15};
-  const auto verdicts =
-      validated({write_result_json(tests::example_file()), write_result_json({}), write_result_json(plan),
-                 write_result_json(tests::suite_file()), write_result_json(shard)});
+  const auto verdicts = tests::validated(
+      schema_path, {write_result_json(tests::example_file()), write_result_json({}), write_result_json(plan),
+                    write_result_json(tests::suite_file()), write_result_json(shard)});
   for (const std::string& verdict : verdicts) CHECK(verdict == "ok");
 }
 
@@ -89,11 +61,11 @@ TEST_CASE("the schema refuses what breaks a promise") {
   without("/results/0", "outcome");
   without("/results/0/workload", "sha256");
   without("", "provenance");
-  for (const std::string& verdict : validated(broken)) CHECK(verdict != "ok");
+  for (const std::string& verdict : tests::validated(schema_path, broken)) CHECK(verdict != "ok");
   json extended = good;
   extended["results"][0]["counters"]["new_metric"] = 7;
   extended["results"][0]["new_field"] = "fields may be added";
-  CHECK(validated({extended.dump()}).front() == "ok");
+  CHECK(tests::validated(schema_path, {extended.dump()}).front() == "ok");
 }
 
 }  // namespace

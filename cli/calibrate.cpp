@@ -33,7 +33,13 @@ std::vector<reports::NamedResult> run_workloads(const CompareTexts& texts) {
   for (std::int64_t i = 1; i <= num_runs && !interrupted; ++i) {
     sim::ExperimentSettings settings = experiment_settings(run);
     settings.interrupted = &interrupted;
-    results.push_back({fmt::format("run {}", i), sim::run_experiment(settings, progress)});
+    try {
+      results.push_back({fmt::format("run {}", i), sim::run_experiment(settings, progress)});
+    } catch (const sim::RunTooLong& error) {
+      throw policies::OptionError(error.problem +
+                                  "; fewer --repetitions or a shorter workload take less, or calibrate with files of "
+                                  "'kvreplay run ... --yes -o FILE.json'");
+    }
   }
   return results;
 }

@@ -60,14 +60,13 @@ void need_baselines(const Inputs& inputs) {
   }
 }
 
-void check_fail_on(const std::vector<std::string>& reasons) {
-  const std::vector<std::string> known{"counters", "regressed", "changed", "inconclusive", "nothing"};
-  for (const std::string& reason : reasons) {
-    if (std::find(known.begin(), known.end(), reason) != known.end()) continue;
-    throw policies::OptionError(
-        fmt::format("--fail-on takes counters, regressed, changed, inconclusive or nothing, not '{}'", reason), reason,
-        known);
+std::vector<std::string> fail_on_of(const CompareTexts& texts) {
+  const std::vector<std::string> words =
+      words_of("--fail-on", texts.fail_on, {"counters", "regressed", "changed", "inconclusive", "nothing"});
+  if (words.size() > 1 && std::find(words.begin(), words.end(), "nothing") != words.end()) {
+    throw policies::OptionError("--fail-on nothing stands alone; leave it out, or the other words");
   }
+  return words;
 }
 
 // The calibration named, or the one beside the baseline if it is of this machine.
@@ -121,7 +120,7 @@ int exit_code_of(const reports::Comparison& comparison, const std::vector<std::s
 int compare(const CompareTexts& texts) {
   if (texts.calibrates) return calibrate_noise(texts);
   check_terminal_options(texts.terminal);
-  check_fail_on(texts.fail_on);
+  const std::vector<std::string> fail_on = fail_on_of(texts);
   reports::ComparisonSettings settings;
   settings.reference = texts.reference;
   settings.effect_floor = parse_positive("--effect-floor", texts.effect_floor) / 100;
@@ -145,7 +144,7 @@ int compare(const CompareTexts& texts) {
   outputs.write(comparison);
   append_step_summary(reports::write_comparison_markdown(comparison));
   for (const std::string& path : outputs.paths()) say("wrote " + path);
-  return exit_code_of(comparison, texts.fail_on);
+  return exit_code_of(comparison, fail_on);
 }
 
 CLI::Option* add_list(CLI::App& command, const char* name, std::vector<std::string>& values, const char* meaning) {
@@ -177,7 +176,7 @@ void add_compare(CLI::App& program, Command& chosen) {
            "LIMIT 5% or 1.05x of the baseline, +N more than it, or N (latency.total_ns:median:10%)");
   add_list(*command, "--fail-on", texts->fail_on,
            "counters (default: exit 1 if a counter, outcome or threshold got worse), regressed (times\n"
-           "too), changed (any other counter), inconclusive (exit 5), nothing");
+           "too), changed (any other counter), inconclusive (exit 5), nothing; several: a,b or repeated");
   command->add_option("--effect-floor", texts->effect_floor, "Percent; smaller changes of a time do not matter")
       ->capture_default_str();
   command->add_option("--noise", texts->noise,

@@ -21,15 +21,10 @@ int threads_of(const std::string& text) {
   constexpr int most_threads = 1024;
   const auto threads = static_cast<int>(parse_count("--threads", text, 1, most_threads));
   if (threads > available) {
-    say(fmt::format("warning: {} threads on {} available CPUs: they will wait for each other", threads, available));
+    say(fmt::format("warning: {} threads on {} available CPU{}: they will wait for each other", threads, available,
+                    available == 1 ? "" : "s"));
   }
   return threads;
-}
-
-void check_one_of(const std::string& option, const std::string& text, const std::vector<std::string>& choices) {
-  if (std::find(choices.begin(), choices.end(), text) != choices.end()) return;
-  throw policies::OptionError(fmt::format("{} takes {}, not '{}'", option, fmt::join(choices, " or "), text), text,
-                              choices);
 }
 
 policies::PageChoice pages_of(const std::string& text) {
@@ -162,6 +157,25 @@ std::vector<policies::PolicySpec> policy_specs(const std::vector<std::string>& t
     }
   }
   return specs;
+}
+
+void check_one_of(const std::string& option, const std::string& text, const std::vector<std::string>& choices) {
+  if (std::find(choices.begin(), choices.end(), text) != choices.end()) return;
+  throw policies::OptionError(fmt::format("{} takes {}, not '{}'", option, fmt::join(choices, " or "), text), text,
+                              choices);
+}
+
+std::vector<std::string> words_of(const std::string& option, const std::vector<std::string>& texts,
+                                  const std::vector<std::string>& choices) {
+  std::vector<std::string> words;
+  for (const std::string& text : texts) {
+    for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+      end = text.find(',', begin);
+      words.push_back(text.substr(begin, end == std::string::npos ? end : end - begin));
+      check_one_of(option, words.back(), choices);
+    }
+  }
+  return words;
 }
 
 sim::Depth depth_of(const std::string& text) {

@@ -36,6 +36,13 @@ void add_output_option(CLI::App& command, std::vector<std::string>& outputs);
 void add_terminal_options(CLI::App& command, TerminalOptions& options);
 void add_compute_options(CLI::App& command, RunTexts& texts);  // threads, kernels, memory, tolerance, ...
 
+// Throws OptionError unless `text` is one of `choices`.
+void check_one_of(const std::string& option, const std::string& text, const std::vector<std::string>& choices);
+
+// The words of an option that may be repeated and takes lists "a,b"; each is one of `choices`, else throws OptionError.
+std::vector<std::string> words_of(const std::string& option, const std::vector<std::string>& texts,
+                                  const std::vector<std::string>& choices);
+
 // The same, read. Throw OptionError.
 sim::ModelOptions model_options(const ModelTexts& texts);
 bool stops_at_limit(const ModelTexts& texts);

@@ -135,11 +135,10 @@ void Experiment::guard_against_long_runs() {
     seconds += cold_seconds;
   }
   if (seconds > long_run_seconds && !settings_.accept_long_run) {
-    throw RunTooLong(fmt::format(
-        "computing this is expected to take about {} on this machine; --depth plan counts the same numbers in "
-        "moments, --depth alloc also moves the bytes, a smaller --model computes less, --yes runs it all the "
-        "same",
-        duration_text(seconds)));
+    throw RunTooLong(
+        fmt::format("computing this is expected to take about {} on this machine", duration_text(seconds)),
+        "--depth plan counts the same numbers in moments, --depth alloc also moves the bytes, a smaller --model "
+        "computes less, --yes runs it all the same");
   }
   observer_.expectation(seconds);
 }

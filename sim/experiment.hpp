@@ -47,7 +47,9 @@ struct ExperimentSettings {
 // A compute run that would take longer than anyone waits for by accident.
 class RunTooLong : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  RunTooLong(const std::string& problem_text, const std::string& cure)
+      : std::runtime_error(problem_text + "; " + cure), problem(problem_text) {}
+  std::string problem;  // without the cure, which names options of `run`
 };
 
 // Hears how a run goes; for progress and notes.

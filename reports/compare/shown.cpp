@@ -147,7 +147,9 @@ std::string shown_side(const SideSummary& side) {
   std::string facts;
   for (const auto& [key, value] : side.facts) {
     if (key == "git_dirty" && value != "yes") continue;
-    const std::string fact = key == "git_dirty" ? "modified" : key == "threads" ? value + " threads" : value;
+    const std::string fact = key == "git_dirty" ? "modified"
+                             : key == "threads" ? value + (value == "1" ? " thread" : " threads")
+                                                : value;
     facts += (facts.empty() ? "" : ", ") + fact;
   }
   return facts.empty() ? text : fmt::format("{} ({})", text, facts);

@@ -86,6 +86,8 @@ TEST_CASE("times twice as long are reported, and fail where that was asked") {
   CHECK(withheld.exit_code == 0);
   CHECK_THAT(withheld.out, Contains("times are not compared, counters only (threads"));
   CHECK(kvreplay("compare " + before + " " + other + " --fail-on inconclusive").exit_code == 5);
+  CHECK(kvreplay("compare " + before + " " + other + " --fail-on regressed,inconclusive").exit_code == 5);
+  CHECK(kvreplay("compare " + before + " " + other + " --fail-on inconclusive --fail-on regressed").exit_code == 5);
 }
 
 TEST_CASE("a threshold replaces the exact gate of its counter") {
@@ -185,6 +187,8 @@ TEST_CASE("files that are no results are refused and nothing is written") {
   CHECK(kvreplay("compare " + good + " " + good + " -o " + good).exit_code == 2);
   CHECK(kvreplay("compare " + good + " " + good + " -o page.html").exit_code == 2);
   CHECK(kvreplay("compare " + good + " " + good + " --fail-on regresed").exit_code == 2);
+  CHECK(kvreplay("compare " + good + " " + good + " --fail-on regressed,").exit_code == 2);
+  CHECK(kvreplay("compare " + good + " " + good + " --fail-on nothing,regressed").exit_code == 2);
   CHECK(kvreplay("compare " + good + " " + good + " --reference nobody").exit_code == 4);
   CHECK(kvreplay("compare " + good + " " + good + " -o md:/dev/full").exit_code != 0);
 }

@@ -19,7 +19,8 @@ struct JsonSource {
 // are bytes, both count from 1), and ResultError for an empty text, a key twice in one object, and more than 64 levels.
 Json parsed_json(std::string_view text, const JsonSource& source);
 
-// Throws as parsed_json does where the text is no JSON, and keeps no values, so that texts of any size can be looked at.
+// Throws as parsed_json does where the text is no JSON, and keeps no values, so that texts of any size can be looked
+// at.
 void need_json(std::string_view text, const JsonSource& source);
 
 // The value as a message shows it: "-5", "\"text\"", cut where it is long, "a list", "an object".

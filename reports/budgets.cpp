@@ -118,10 +118,12 @@ std::string shown(const Number& number) {
   return ratio == nullptr ? std::string("-") : fmt::format("{:.6g}", *ratio);
 }
 
-// A broken ratio has all its digits: six could be those of its bound.
+// A broken ratio has all its digits where six are those of its bound.
 std::string shown_value(const BudgetLine& budget) {
   const double* ratio = std::get_if<double>(&budget.value);
-  return ratio != nullptr && budget.verdict == "broken" ? fmt::format("{}", *ratio) : shown(budget.value);
+  const std::string text = shown(budget.value);
+  const bool looks_kept = text == shown(budget.least) || text == shown(budget.most);
+  return ratio != nullptr && budget.verdict == "broken" && looks_kept ? fmt::format("{}", *ratio) : text;
 }
 
 }  // namespace

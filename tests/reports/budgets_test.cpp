@@ -66,6 +66,16 @@ TEST_CASE("bounds on counts are inclusive and exact beyond what doubles hold") {
   CHECK(judged(large, bound("crop", "slack_byte_steps", {}, most - 1)).verdict == "broken");
 }
 
+TEST_CASE("a broken ratio has six digits, or all where six are those of its bound") {
+  BudgetLine budget;
+  budget.verdict = "broken";
+  budget.most = 1.5;
+  budget.value = 17.84285714285714;
+  CHECK(finding_of(budget) == "17.8429, at most 1.5");
+  budget.value = 1.50000001;
+  CHECK(finding_of(budget) == "1.50000001, at most 1.5");
+}
+
 TEST_CASE("a ratio that equals its bound is kept") {
   CHECK(std::get<double>(judged(two_runs(), ratio_bound("tokens_floor_single", "", 10)).value) == 10.0);
   CHECK(judged(two_runs(), ratio_bound("tokens_floor_single", "", 10)).verdict == "passed");

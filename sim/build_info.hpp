@@ -4,8 +4,9 @@
 namespace kvreplay::sim::build_info {
 
 extern const char* const version;
-extern const char* const git_commit;  // "unknown" outside a checkout
-extern const char* const git_dirty;   // yes, no or unknown
+extern const char* const source_folder;  // absolute; where a program that is not installed finds its data
+extern const char* const git_commit;     // "unknown" outside a checkout
+extern const char* const git_dirty;      // yes, no or unknown
 extern const char* const compiler;
 extern const char* const flags;
 extern const char* const build_type;

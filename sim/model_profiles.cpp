@@ -1,4 +1,5 @@
 #include "policies/option_error.hpp"
+#include "sim/build_info.hpp"
 #include "sim/model_keys.hpp"
 
 #include <unistd.h>
@@ -6,7 +7,6 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <source_location>
 
 namespace kvreplay::sim {
 namespace {
@@ -68,7 +68,7 @@ std::vector<fs::path> data_folders() {
   if (const fs::path program = executable_folder(); !program.empty()) {
     folders.push_back(program.parent_path() / "share" / "kvreplay");
   }
-  folders.push_back(fs::path(std::source_location::current().file_name()).parent_path().parent_path());
+  folders.emplace_back(build_info::source_folder);
   return folders;
 }
 

@@ -89,7 +89,7 @@ void add_output_option(CLI::App& command, std::vector<std::string>& outputs) {
   command
       .add_option("-o,--output", outputs,
                   "Write results to a file; the extension picks the format ('kvreplay list formats');\n"
-                  "may repeat; - is stdout (JSON), FORMAT:- another format there")
+                  "may repeat; - is stdout (JSON); FORMAT:FILE and FORMAT:- name it (md:-, csv:-)")
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

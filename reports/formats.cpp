@@ -1,6 +1,7 @@
 #include "reports/formats.hpp"
 
 #include "reports/bencher.hpp"
+#include "reports/format_lookup.hpp"
 #include "reports/github_action.hpp"
 #include "reports/google_benchmark.hpp"
 #include "reports/html.hpp"
@@ -11,7 +12,6 @@
 #include "reports/result_json.hpp"
 #include "reports/text.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -34,45 +34,28 @@ constexpr std::array formats{
     Format{"bencher", ".bencher.json", "Bencher Metric Format, for bencher.dev", write_bencher},
 };
 
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
-
-std::string list_of_extensions() {
-  std::string list;
-  for (const Format& format : formats) list += fmt::format("{}{}", list.empty() ? "" : ", ", format.extension);
-  return list;
-}
-
 }  // namespace
 
 std::span<const Format> format_table() { return formats; }
 
-const Format* find_format(std::string_view name) {
-  const auto found = std::find_if(formats.begin(), formats.end(), [&](const Format& f) { return f.name == name; });
-  return found == formats.end() ? nullptr : &*found;
-}
-
-UnknownFormat::UnknownFormat(const std::string& path) : UnknownFormat(path, list_of_extensions()) {}
+const Format* find_format(std::string_view name) { return row_named(format_table(), name); }
 
 UnknownFormat::UnknownFormat(const std::string& path, const std::string& known_extensions)
     : std::invalid_argument(fmt::format("{}: the end of the name picks the format; known are {}", shortened(path, 200),
                                         known_extensions)) {}
 
 const Format& format_for_path(const std::string& path) {
-  const std::string name = lower_case(path.substr(path.find_last_of('/') + 1));
-  const Format* best = nullptr;
-  for (const Format& format : formats) {
-    if (name.ends_with(format.extension) && (best == nullptr || format.extension.size() > best->extension.size())) {
-      best = &format;
-    }
+  const Format* format = row_for_path(format_table(), path);
+  if (format == nullptr) throw UnknownFormat(path, extensions_of(format_table()));
+  return *format;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
-  if (best == nullptr) throw UnknownFormat(path);
-  return *best;
+  return result;
 }
 
 }  // namespace kvreplay::reports

@@ -19,13 +19,12 @@ struct Format {
 
 std::span<const Format> format_table();
 
-// Null for a name nobody has.
+// By its name or its extension without the dot. Null for what nobody has.
 const Format* find_format(std::string_view name);
 
 // A file name whose end fits no format; the message lists those there are.
 class UnknownFormat : public std::invalid_argument {
  public:
-  explicit UnknownFormat(const std::string& path);
   UnknownFormat(const std::string& path, const std::string& known_extensions);
 };
 

@@ -1,11 +1,9 @@
 #include "reports/compare/writers.hpp"
 
+#include "reports/format_lookup.hpp"
 #include "reports/formats.hpp"
 
-#include <algorithm>
 #include <array>
-
-#include <fmt/format.h>
 
 namespace kvreplay::reports {
 namespace {
@@ -22,20 +20,12 @@ constexpr std::array formats{
 
 std::span<const ComparisonFormat> comparison_formats() { return formats; }
 
-const ComparisonFormat* find_comparison_format(std::string_view name) {
-  const auto found = std::find_if(formats.begin(), formats.end(), [&](const auto& f) { return f.name == name; });
-  return found == formats.end() ? nullptr : &*found;
-}
+const ComparisonFormat* find_comparison_format(std::string_view name) { return row_named(comparison_formats(), name); }
 
 const ComparisonFormat& comparison_format_for_path(const std::string& path) {
-  const auto found = std::find_if(formats.begin(), formats.end(), [&](const auto& f) {
-    return path.ends_with(f.extension) && !path.ends_with("/" + std::string(f.extension));
-  });
-  if (found != formats.end()) return *found;
-  std::string known;
-  for (const ComparisonFormat& format : formats)
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", format.extension);
-  throw UnknownFormat(path, known);
+  const ComparisonFormat* format = row_for_path(comparison_formats(), path);
+  if (format == nullptr) throw UnknownFormat(path, extensions_of(comparison_formats()));
+  return *format;
 }
 
 }  // namespace kvreplay::reports

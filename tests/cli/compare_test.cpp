@@ -205,6 +205,7 @@ TEST_CASE("compare writes its formats and appends to the step summary") {
   CHECK(content_of(summary) == "before\n" + content_of(scratch.path("out.md")));
   CHECK_THAT(content_of(scratch.path("out.csv")), Contains("reallocations"));
   CHECK_THAT(content_of(scratch.path("out.junit.xml")), Contains("<testcase"));
+  CHECK(kvreplay("compare " + good + " " + good + " -o md:-").out == content_of(scratch.path("out.md")));
   const Finished lost = kvreplay("compare " + good + " " + good, "env GITHUB_STEP_SUMMARY=/nowhere/summary.md");
   CHECK(lost.exit_code == 0);
   CHECK_THAT(lost.err, Contains("/nowhere/summary.md cannot be written"));

@@ -18,6 +18,10 @@ TEST_CASE("the end of the name picks the format, the longest that fits") {
   CHECK(format_for_path("a.action.json").name == "github-action-benchmark");
   CHECK(format_for_path("a.bencher.json").name == "bencher");
   CHECK(format_for_path("gbench.json").name == "json");
+  CHECK(find_format("markdown") == &format_for_path("a.md"));
+  CHECK(find_format("md") == &format_for_path("a.md"));
+  CHECK(find_format("junit.xml") == find_format("junit"));
+  CHECK(find_format(".md") == nullptr);
 }
 
 TEST_CASE("an unknown end is refused with those there are") {

@@ -53,6 +53,18 @@ void check_named(const Suite& suite, const PlacedText& policy) {
               fmt::format("policy '{}' is none of the suite's ({})", policy.text, fmt::join(names, ", ")), names);
 }
 
+// A policy is no yardstick of its own: a budget that leaves no cell to bound would be kept whatever is measured.
+void check_bounds_a_cell(const Suite& suite, const SuiteBudget& budget) {
+  if (!budget.against) return;
+  const std::string& yardstick = budget.against->text;
+  const std::vector<std::string> names = budget.policy ? std::vector{budget.policy->text} : policy_names(suite);
+  if (std::any_of(names.begin(), names.end(), [&](const std::string& name) { return name != yardstick; })) return;
+  throw fault(suite, *budget.against,
+              fmt::format("nothing but {} is bounded, and that against itself; name another of the suite's policies "
+                          "({})",
+                          yardstick, fmt::join(policy_names(suite), ", ")));
+}
+
 const Metric& metric_named(const Suite& suite, const PlacedText& name) {
   if (const Metric* metric = reports::find_metric(name.text)) return *metric;
   std::vector<std::string> names;
@@ -78,6 +90,7 @@ void check_metrics(const Suite& suite, const SuiteBudget& budget) {
   }
   if (budget.against) check_named(suite, *budget.against);
   if (budget.policy) check_named(suite, *budget.policy);
+  check_bounds_a_cell(suite, budget);
 }
 
 // A model nobody knows is the suite's fault, at its line. Overrides alone (":key=value") depend on the workload.

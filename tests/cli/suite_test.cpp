@@ -109,6 +109,8 @@ TEST_CASE("a suite that cannot be meant is refused at its place before anything 
       {"  - {metric: process.cpu_ns, against: crop, max: 5}\n", "no budget can hold it"},
       {"  - {metric: resets, over: latency.total_ns, max: 5}\n", "only an exact metric"},
       {"  - {metric: resets, against: nobody, max: 5}\n", "policy 'nobody' is none of the suite's"},
+      {"  - {policy: crop, metric: resets, against: crop, max: 5}\n",
+       "s.yaml:6:45: budgets[0].against: nothing but crop is bounded, and that against itself"},
       {"  []\ndepth: deep\n", "s.yaml:7:8: depth: expected plan, alloc or compute"},
       {"  []\nmodel: gemma2-3b\n", "s.yaml:7:8: model: "}};
   const std::string target = scratch.file("old.json", "old");
@@ -129,6 +131,16 @@ TEST_CASE("a suite that cannot be meant is refused at its place before anything 
   CHECK_THAT(kvreplay("check --write-expect " + good).err, Contains("--write-expect fills in workload files"));
   CHECK_THAT(kvreplay("explain -p crop " + good).err, Contains("'run' and 'check' take suites"));
   CHECK_THAT(kvreplay("check " + good).out, Contains("1 workloads through 2 policies, 2 cells, 0 budgets"));
+}
+
+TEST_CASE("a budget against the only policy of its suite is refused") {
+  const ScratchFolder scratch;
+  const std::string path = scratch.file(
+      "s.yaml", "format: kv-suite/1\ntitle: t\nworkloads: [" + json_w64 +
+                    "]\npolicies: [crop]\nbudgets:\n  - {metric: tokens_evaluated, against: crop, max: 1}\n");
+  const auto finished = kvreplay("check " + path);
+  CHECK(finished.exit_code == 2);
+  CHECK_THAT(finished.err, Contains("s.yaml:6:41: budgets[0].against: nothing but crop"));
 }
 
 TEST_CASE("suites too large to be meant are refused in moments") {

@@ -108,10 +108,10 @@ int exit_code_of(const reports::Comparison& comparison, const std::vector<std::s
   using reports::Change;
   if (has(fail_on, "nothing")) return exit_ok;
   const auto number = [&comparison](Change change, Among among) { return num_rows(comparison, change, among); };
-  bool failed = number(Change::regressed, Among::exact) > 0;
+  bool failed = number(Change::regressed, Among::counters) + number(Change::regressed, Among::thresholds) > 0;
   if (has(fail_on, "regressed")) failed = failed || number(Change::regressed, Among::times) > 0;
   if (has(fail_on, "changed")) {
-    failed = failed || number(Change::changed, Among::exact) + number(Change::improved, Among::exact) > 0;
+    failed = failed || number(Change::changed, Among::counters) + number(Change::improved, Among::counters) > 0;
   }
   if (failed) return exit_gate_failed;
   return has(fail_on, "inconclusive") && is_open(comparison) ? exit_inconclusive : exit_ok;

@@ -8,7 +8,9 @@ namespace kvreplay::reports {
 namespace {
 
 bool belongs(const ComparisonRow& row, Among among) {
-  return among == Among::all || (among == Among::times) == is_time(row.kind);
+  if (among == Among::all) return true;
+  if (row.kind == RowKind::threshold) return among == Among::thresholds;
+  return among == (is_time(row.kind) ? Among::times : Among::counters);
 }
 
 std::string amount(Count number, std::string_view what) {
@@ -20,8 +22,9 @@ void append(std::string& list, const std::string& item) { list += (list.empty() 
 // "2 counters regressed, 1 time improved".
 std::string findings_text(const Comparison& comparison, Change change) {
   std::string list;
-  const Count exact = num_rows(comparison, change, Among::exact), times = num_rows(comparison, change, Among::times);
-  if (exact > 0) append(list, amount(exact, "counter"));
+  const Count counters = num_rows(comparison, change, Among::counters);
+  const Count times = num_rows(comparison, change, Among::times);
+  if (counters > 0) append(list, amount(counters, "counter"));
   if (times > 0) append(list, amount(times, "time"));
   return list.empty() ? list : fmt::format("{} {}", list, name_of(change));
 }
@@ -81,6 +84,9 @@ Count num_rows(const Comparison& comparison, Change change, Among among) {
 
 std::string verdict_text(const Comparison& comparison) {
   std::string text;
+  // A threshold may be of a counter or of a time, and is held or broken.
+  const Count broken = num_rows(comparison, Change::regressed, Among::thresholds);
+  if (broken > 0) append(text, amount(broken, "threshold") + " broken");
   for (const Change change : {Change::regressed, Change::improved, Change::changed}) {
     const std::string found = findings_text(comparison, change);
     if (!found.empty()) append(text, found);

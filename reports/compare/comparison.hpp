@@ -66,8 +66,8 @@ struct Comparison {
   std::vector<CellComparison> cells;
 };
 
-// Rows of all cells with this change; advice counts only where asked for. Kinds: all, or times only, or all but times.
-enum class Among : std::uint8_t { all, times, exact };
+// Rows of all cells with this change, without advice. Kinds: all; times; thresholds; counters and outcomes.
+enum class Among : std::uint8_t { all, times, thresholds, counters };
 Count num_rows(const Comparison& comparison, Change change, Among among);
 
 // The sentence a reader sees first.

@@ -51,8 +51,9 @@ Json counts_json(const Comparison& comparison) {
   Json counts = Json::object();
   for (const Change change :
        {Change::regressed, Change::improved, Change::changed, Change::unchanged, Change::inconclusive}) {
-    counts[std::string(name_of(change))] = {{"counters", num_rows(comparison, change, Among::exact)},
-                                            {"times", num_rows(comparison, change, Among::times)}};
+    counts[std::string(name_of(change))] = {{"counters", num_rows(comparison, change, Among::counters)},
+                                            {"times", num_rows(comparison, change, Among::times)},
+                                            {"thresholds", num_rows(comparison, change, Among::thresholds)}};
   }
   return counts;
 }

@@ -13,12 +13,14 @@ namespace {
 // The rows a case stands for.
 struct Question {
   const char* name;
+  const char* failure;  // type of a failure
   bool (*is_part)(RowKind kind);
 };
 constexpr std::array questions{
-    Question{"counters", [](RowKind kind) { return kind == RowKind::counter || kind == RowKind::outcome; }},
-    Question{"times", is_time},
-    Question{"thresholds", [](RowKind kind) { return kind == RowKind::threshold; }},
+    Question{"counters", "regression",
+             [](RowKind kind) { return kind == RowKind::counter || kind == RowKind::outcome; }},
+    Question{"times", "regression", is_time},
+    Question{"thresholds", "broken threshold", [](RowKind kind) { return kind == RowKind::threshold; }},
 };
 
 std::string sentence(const CellComparison& cell, const ComparisonRow& row) {
@@ -47,7 +49,7 @@ void add_case(pugi::xml_node suite, const CellComparison& cell, const Question& 
   if (!regressions.empty()) {
     ++tally.failures;
     pugi::xml_node failure = test_case.append_child("failure");
-    set_attribute(failure, "type", "regression");
+    set_attribute(failure, "type", question.failure);
     set_attribute(failure, "message", regressions + cell.hint);
   } else if (!open.empty()) {
     ++tally.skipped;

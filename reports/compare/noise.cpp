@@ -80,7 +80,7 @@ NoiseFloor calibrated(const std::vector<NamedResult>& runs) {
     for (std::size_t j = i + 1; j < sides.size(); ++j) {
       const Comparison comparison = compare(sides[i], sides[j], {});
       for (const Change change : {Change::regressed, Change::improved, Change::changed}) {
-        if (num_rows(comparison, change, Among::exact) == 0) continue;
+        if (num_rows(comparison, change, Among::counters) == 0) continue;
         throw NotComparable(
             fmt::format("{} and {}: counters differ, they are not results of one build", runs[i].name, runs[j].name));
       }

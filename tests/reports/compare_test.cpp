@@ -54,8 +54,8 @@ TEST_CASE("a counter that moved by one is found, with its direction, and nothing
     tests::set_counter(now.results[1], row.name, old_value + row.by);
     const Comparison comparison = compared(before, now);
     CHECK(row_of(comparison, RowKind::counter, row.name)->change == row.change);
-    CHECK(num_rows(comparison, row.change, Among::exact) == 1);
-    CHECK(num_rows(comparison, Change::unchanged, Among::exact) ==
+    CHECK(num_rows(comparison, row.change, Among::counters) == 1);
+    CHECK(num_rows(comparison, Change::unchanged, Among::counters) ==
           static_cast<Count>(2 * before.results[0].counters.size()) - 1);
   }
 }
@@ -246,6 +246,30 @@ TEST_CASE("every format names a regression, and none is broken by hostile names"
   const auto records = read_csv(write_comparison_csv(comparison));
   CHECK(records.size() > 2 * before.results[0].counters.size());
   CHECK_THAT(write_comparison_junit(comparison), Contains("failures=\"1\""));
+}
+
+TEST_CASE("a broken threshold is counted as one, not as a counter or a time") {
+  const ResultFile file = noisy_file({});
+  ResultFile now = file;
+  tests::set_counter(now.results[1], "reallocations", 5);
+  ComparisonSettings settings;
+  settings.thresholds = {parse_threshold("latency.total_ns:median:1ns"), parse_threshold("reallocations:max:4")};
+  const auto of = [&](const ResultFile& before, const ResultFile& after) {
+    return compare(side_of({{"before", before}}, "before"), side_of({{"after", after}}, "after"), settings);
+  };
+  const Comparison times = of(file, file), both = of(file, now);
+  REQUIRE(times.cells.size() == 2);
+  CHECK(verdict_text(times) == "2 thresholds broken (2 runs compared)");
+  CHECK(verdict_text(both) == "3 thresholds broken (2 runs compared)");
+  CHECK(num_rows(both, Change::regressed, Among::counters) + num_rows(both, Change::regressed, Among::times) == 0);
+  CHECK_THAT(comparison_table(times, 120, false), Contains("2 thresholds broken"));
+  CHECK(write_comparison_markdown(times).starts_with("**\xE2\x9D\x8C 2 thresholds broken"));
+  CHECK_THAT(write_comparison_junit(times),
+             Contains("failures=\"2\"") && Contains("type=\"broken threshold\"") && !Contains("type=\"regression\""));
+  const auto json = nlohmann::json::parse(write_comparison_json(times));
+  CHECK(json["verdict"] == verdict_text(times));
+  CHECK(json["counts"]["regressed"]["thresholds"] == 2);
+  CHECK(json["counts"]["regressed"]["counters"] == 0);
 }
 
 TEST_CASE("Markdown of many changes stays under a mebibyte and says what it left out") {

@@ -71,6 +71,7 @@ TEST_CASE("the schema of comparisons refuses what breaks a promise") {
   with("/cells/0/rows/0/kind", "guess");
   with("/cells/0/rows/0/baseline", "3");
   with("/counts/regressed/counters", -1);
+  with("/counts/regressed/thresholds", -1);
   with("/baseline/files", json::array());
   with("/rules/alpha", 2);
   for (const char* key : {"verdict", "counts", "notes", "cells", "times_withheld"}) without("", key);
@@ -82,7 +83,7 @@ TEST_CASE("the schema of comparisons refuses what breaks a promise") {
     with("/cells/1/rows/" + std::to_string(i) + "/interval", json{1});
     break;
   }
-  REQUIRE(broken.size() == 16);
+  REQUIRE(broken.size() == 17);
   for (const std::string& verdict : tests::validated(schema_path, broken)) CHECK(verdict != "ok");
   json extended = good;
   extended["cells"][0]["new_field"] = "fields may be added";

@@ -1,5 +1,7 @@
 """The file of a recording: written line by line, never over another file, and lost but for its last line when killed."""
 
+import contextlib
+import io
 import json
 import os
 import signal
@@ -12,6 +14,7 @@ from pathlib import Path
 RECORDERS = str(Path(__file__).resolve().parents[2] / "workloads/recorders")
 sys.path.insert(0, RECORDERS)
 
+from kvreplay_record.__main__ import main  # noqa: E402
 from kvreplay_record.calls import CallLog  # noqa: E402
 from kvreplay_record.observed_log import observed_path, rows_of, write_observed  # noqa: E402
 
@@ -93,6 +96,18 @@ class Files(unittest.TestCase):
                          "held_after,bytes_before,bytes_after,new_storage,resets,crop_to,error")
         # held_after of the first is what the engine was told at the next
         self.assertEqual(lines[1:], ["0,0,2,2,0,,,0,2,,8,first,0,,", "1,1,1,1,,,,2,1,,8,,1,0,"])
+
+    def test_a_file_that_is_no_recording_is_named_with_the_line_and_the_cure(self):
+        first = b'{"format":"kv-calls/1"}\n'
+        for content, line in ((b"\x93NUMPY\xff\n", 1), (b"\xff\xfe", 1), (first + b"\xff\n", 2), (first + b"7\n", 2),
+                              (first + b'{"feed":[1],"observed":{}}\n', 2),
+                              (first + b'{"keep":0,"feed":3,"observed":{}}\n', 2)):
+            Path(self.path).write_bytes(content)
+            with contextlib.redirect_stderr(io.StringIO()) as said:
+                self.assertEqual(main(["observed", self.path]), 2, content)
+            self.assertIn(f"{self.path}:{line}: ", said.getvalue())
+            self.assertIn("give the .jsonl file a recorder wrote", said.getvalue())
+            self.assertFalse(os.path.exists(observed_path(self.path)))
 
     def test_a_recording_with_a_call_nobody_observed_has_no_log(self):
         self.log().call(self.log_sequence(), [1])

@@ -138,6 +138,11 @@ class InProcess(Scene):
         with self.recorder(), self.assertRaisesRegex(kvreplay_record.RecordingError, "before its first llama_decode"):
             self.decode([3], 5)
 
+    def test_what_is_no_llama_is_refused_by_name(self):
+        with self.assertRaisesRegex(kvreplay_record.RecordingError, "object is no llama_cpp.Llama"):
+            kvreplay_record.llama_cpp(object(), self.path)
+        self.assertFalse(Path(self.path).exists())
+
     def test_the_modules_are_afterwards_as_before(self):
         before = [dict(vars(module)) for module in self.modules.values()]
         with self.recorder():
@@ -250,6 +255,15 @@ class Server(Scene):
         self.assertEqual(self.convert(log[:first] + "lost" + log[first + len("prompt eval time"):]), 0)
         self.assertIn("1 requests without their timings", self.said.getvalue())
         self.assertIn("12 requests taken", self.said.getvalue())
+
+    def test_options_nothing_could_be_done_with_are_refused(self):
+        for option, value in (("--vocab", "-3"), ("--vocab", "0"), ("--vocab", "1"), ("--vocab", "2147483648"),
+                              ("--vocab", "1" * 5000), ("--vocab", "1e3"), ("--vocab", "٣"), ("--content", "text")):
+            with self.assertRaises(SystemExit) as ended:
+                self.convert(LOG, f"{option}={value}")
+            self.assertEqual(ended.exception.code, 2)
+            self.assertIn(option, self.said.getvalue())
+            self.assertFalse(Path(self.path).exists(), value)
 
     def test_bad_input_is_refused_whole(self):
         good = json.dumps(answer([1], [2], 1))

@@ -5,6 +5,16 @@ import sys
 
 from .llama_server import convert
 from .observed_log import observed_path, write_observed
+from .privacy import MASKS
+
+LARGEST_VOCABULARY = 2**31 - 1  # the most `kvreplay import` takes
+
+
+def _vocabulary(text):
+    """Of at least two ids, since with one no two lists could part."""
+    if not text.isascii() or not text.isdigit() or len(text) > 10 or not 2 <= int(text) <= LARGEST_VOCABULARY:
+        raise argparse.ArgumentTypeError(f"takes a whole number from 2 to {LARGEST_VOCABULARY}, not '{text}'")
+    return int(text)
 
 
 def _parser():
@@ -16,8 +26,9 @@ def _parser():
     server = commands.add_parser("llama-server", help="turn a log of llama-server, or answers of its /completion, into calls")
     server.add_argument("file", metavar="FILE", help="the log, or JSON lines: an answer or {request, response} each")
     server.add_argument("-o", "--output", required=True, metavar="OUT.jsonl")
-    server.add_argument("--vocab", type=int, default=256000, help="size of the vocabulary; default %(default)s")
-    server.add_argument("--content", default="block-hashes", help="what of token ids is written; see kvreplay_record")
+    server.add_argument("--vocab", type=_vocabulary, default=256000, help="size of the vocabulary; default %(default)s")
+    server.add_argument("--content", choices=tuple(MASKS), default="block-hashes",
+                        help="what of token ids is written; see kvreplay_record")
     return parser
 
 

@@ -36,6 +36,8 @@ class LlamaRecorder(Recorder):
     """`llm`: a llama_cpp.Llama. Options: those of the package."""
 
     def __init__(self, llm, path=None, **options):
+        if not all(hasattr(llm, name) for name in ("ctx", "context_params", "n_vocab")):
+            raise RecordingError(f"{type(llm).__name__} is no llama_cpp.Llama: give the object llama-cpp-python made")
         self._llm = llm
         self._context = address(llm.ctx)
         parameters = llm.context_params

@@ -18,30 +18,35 @@ def rows_of(path):
     """The calls of a recording as rows of text; `None` if any call lacks `observed`, so that there is nothing to compare.
 
     Raises ValueError with file and line. A last line cut off by the end of the process is left out."""
-    rows, lengths = [], {}
-    with open(path, encoding="utf-8") as file:
+    rows = []
+    with open(path, "rb") as file:
         for number, line in enumerate(file, 1):
             try:
-                row = json.loads(line)
+                row = json.loads(line.decode())
             except (ValueError, RecursionError):
-                if not line.endswith("\n"):
+                if number > 1 and not line.endswith(b"\n"):
                     break
-                raise ValueError(f"{path}:{number}: not valid JSON") from None
-            if "fork" in row:
-                lengths[row["fork"]["as"]] = lengths.get(row["fork"]["from"], 0)
-            if "feed" not in row:
-                continue
-            if "observed" not in row:
-                return None
-            seen = row["observed"]
-            cells = {"call": len(rows), "common_prefix": row["keep"], "length": row["keep"] + len(row["feed"])}
-            if "bytes_after" in seen:
-                cells["resets"] = 0
-            cells.update((column, seen[column]) for column in COLUMNS if column in seen)
-            if rows and "held_after" not in rows[-1] and "held_before" in cells:
-                rows[-1]["held_after"] = cells["held_before"]  # where the engine itself asks only at its next call
-            rows.append(cells)
+                raise ValueError(f"{path}:{number}: not valid JSON; give the .jsonl file a recorder wrote") from None
+            try:
+                if "feed" not in row:
+                    continue
+                if "observed" not in row:
+                    return None
+                _add_call(rows, row)
+            except (AttributeError, KeyError, TypeError):
+                raise ValueError(f"{path}:{number}: no line of a recording; give the .jsonl file a recorder wrote") from None
     return rows
+
+
+def _add_call(rows, row):
+    seen = row["observed"]
+    cells = {"call": len(rows), "common_prefix": row["keep"], "length": row["keep"] + len(row["feed"])}
+    if "bytes_after" in seen:
+        cells["resets"] = 0
+    cells.update((column, seen[column]) for column in COLUMNS if column in seen)
+    if rows and "held_after" not in rows[-1] and "held_before" in cells:
+        rows[-1]["held_after"] = cells["held_before"]  # where the engine itself asks only at its next call
+    rows.append(cells)
 
 
 def write_observed(path, output):

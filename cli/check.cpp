@@ -3,10 +3,12 @@
 #include "cli/commands.hpp"
 #include "cli/errors.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/terminal.hpp"
 #include "policies/option_error.hpp"
 #include "reports/atomic_file.hpp"
 #include "reports/whole_file.hpp"
 #include "sim/cells.hpp"
+#include "sim/model_config.hpp"
 #include "sim/observed.hpp"
 #include "sim/suite.hpp"
 #include "workloads/expansion.hpp"
@@ -81,6 +83,9 @@ int check_file(const std::string& path, bool write_expect) {
     reports::write_atomically(path, workloads::text_with_expect(reports::whole_file(path), path, sim::model_vocab));
   }
   const workloads::Workload workload = workloads::read_workload(path, sim::model_vocab);
+  if (const auto absent = sim::check_model(workload)) {
+    say(fmt::format("warning: {}; a replay needs it, or --model", *absent));
+  }
   const workloads::Facts facts = workloads::facts_of(workload, {});
   fmt::print("{}: ok, {} evaluations, longest list {}, {} tokens requested, at least {} evaluated by one cache\n", path,
              facts.evaluations, facts.max_length, facts.tokens_requested, facts.tokens_floor_single);

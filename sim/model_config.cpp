@@ -93,21 +93,44 @@ class Assembly {
   std::map<std::string, std::string> options_;
 };
 
+bool has_config(const fs::path& folder) {
+  std::error_code error;
+  return fs::exists(folder / "config.json", error);
+}
+
+constexpr const char* no_config = "has no config.json; a checkpoint is a folder with config.json and safetensors files";
+
 ModelConfig base_of_option(const std::string& name) {
   if (std::optional<ModelConfig> profile = find_profile(name)) return *profile;
   if (const std::string shipped = shipped_model_folder(name); !shipped.empty()) return read_checkpoint_config(shipped);
-  if (is_folder(name)) return read_checkpoint_config(name);
+  if (is_folder(name)) {
+    if (!has_config(name)) throw policies::OptionError(fmt::format("--model: '{}' {}", name, no_config));
+    return read_checkpoint_config(name);
+  }
   throw policies::OptionError(fmt::format("--model: no profile and no folder is called '{}'", name), name,
                               profile_names());
 }
 
+// The folder a workload names is not on this machine.
+struct AbsentCheckpoint : workloads::InputError {
+  using InputError::InputError;
+};
+
 // A relative folder is relative to the workload's file; a bare name may also be a shipped model's.
 std::string checkpoint_of_workload(const workloads::Workload& workload, const workloads::Given<std::string>& given) {
   const fs::path folder = fs::path(workload.path).parent_path() / given.value;
-  if (is_folder(folder)) return folder.lexically_normal().string();
+  const std::string shown = folder.lexically_normal().string(), place = "model.checkpoint";
+  if (is_folder(folder)) {
+    if (has_config(folder)) return shown;
+    throw workloads::InputError(workload.path, given.mark, place, fmt::format("'{}' {}", shown, no_config));
+  }
   if (const std::string shipped = shipped_model_folder(given.value); !shipped.empty()) return shipped;
-  throw workloads::InputError(workload.path, given.mark, "model.checkpoint",
-                              fmt::format("there is no folder '{}'", folder.lexically_normal().string()));
+  std::error_code error;
+  if (fs::exists(folder, error)) {
+    throw workloads::InputError(workload.path, given.mark, place,
+                                fmt::format("'{}' is no folder; name the one that has config.json", shown));
+  }
+  throw AbsentCheckpoint(workload.path, given.mark, place, fmt::format("there is no folder '{}'", shown));
 }
 
 ModelConfig base_of_workload(const workloads::Workload& workload) {
@@ -175,6 +198,17 @@ ModelConfig resolve_model(const workloads::Workload& workload, const ModelOption
   ModelConfig config = assembly.finish();
   if (options.dtype == "bf16") config.weight_dtype = policies::ElementType::bf16;
   return config;
+}
+
+std::optional<std::string> check_model(const workloads::Workload& workload) {
+  try {
+    (void)resolve_model(workload, {});
+    return {};
+  } catch (const AbsentCheckpoint& absent) {
+    Assembly assembly(workload, {});
+    for (const auto& [key, given] : workload.model.overrides) assembly.set_from_workload(key, given);
+    return absent.what();
+  }
 }
 
 }  // namespace kvreplay::sim

@@ -55,6 +55,10 @@ struct ModelOptions {
 // Throws InputError for faults of the workload or a checkpoint, OptionError for faults of the command line.
 ModelConfig resolve_model(const workloads::Workload& workload, const ModelOptions& options);
 
+// Throws as resolve_model does without a command line. A checkpoint folder that is not on this machine is no fault:
+// then each key is checked alone and the problem is given.
+std::optional<std::string> check_model(const workloads::Workload& workload);
+
 // Names of the built-in profiles with a one-line description.
 std::vector<std::pair<std::string, std::string>> model_profiles();
 

@@ -67,12 +67,20 @@ void check_target(const std::string& path, const std::vector<std::string>& input
 
 int calibrate_noise(const CompareTexts& texts) {
   check_terminal_options(texts.terminal);
+  refuse_idle(
+      texts.given,
+      {"--baseline", "--candidate", "--reference", "--threshold", "--fail-on", "--effect-floor", "--only-common"},
+      "a comparison, not with --calibrate-noise");
   if (texts.files.empty())
     throw policies::OptionError("--calibrate-noise takes results of one build, or workloads to run");
   const bool runs = std::all_of(texts.files.begin(), texts.files.end(), is_workload);
   if (!runs && std::any_of(texts.files.begin(), texts.files.end(), is_workload)) {
     throw policies::OptionError("--calibrate-noise takes results or workloads, not both");
   }
+  if (!runs && texts.files.size() < 2) {
+    throw policies::OptionError("--calibrate-noise compares results of one build with each other: name two at least");
+  }
+  if (!runs) refuse_run_options(texts, "workloads to run, not with results");
   if (!texts.outputs.empty()) throw policies::OptionError("--calibrate-noise writes --noise FILE, not -o");
   const std::string path = noise_path(texts, runs);
   check_target(path, texts.files);

@@ -62,8 +62,9 @@ int check_observed(const std::string& path) {
 }
 
 // A suite with all its workloads, as `run` would take them.
-int check_suite(const std::string& path, bool write_expect) {
-  if (write_expect) throw policies::OptionError(path + ": is a suite; --write-expect fills in workload files");
+int check_suite(const std::string& path, const CheckTexts& texts) {
+  if (texts.observed) throw policies::OptionError(path + ": is a suite; --observed replays recordings");
+  if (texts.write_expect) throw policies::OptionError(path + ": is a suite; --write-expect fills in workload files");
   const workloads::Suite suite = workloads::read_suite(path);
   const sim::ExperimentSettings settings = sim::settings_of(suite, {}, {});
   const std::size_t num_budgets = sim::budget_lines(suite, settings).size();
@@ -77,9 +78,9 @@ int check_suite(const std::string& path, bool write_expect) {
   return exit_ok;
 }
 
-int check_file(const std::string& path, bool write_expect) {
-  if (workloads::is_suite_file(path)) return check_suite(path, write_expect);
-  if (write_expect) {
+int check_file(const std::string& path, const CheckTexts& texts) {
+  if (workloads::is_suite_file(path)) return check_suite(path, texts);
+  if (texts.write_expect) {
     reports::write_atomically(path, workloads::text_with_expect(reports::whole_file(path), path, sim::model_vocab));
   }
   const workloads::Workload workload = workloads::read_workload(path, sim::model_vocab);
@@ -95,11 +96,10 @@ int check_file(const std::string& path, bool write_expect) {
 int check(const CheckTexts& texts) {
   int worst = exit_ok;
   for (const std::string& path : texts.files) {
-    worst = std::max(
-        worst, guarded([&] {
-          const int checked = check_file(path, texts.write_expect);
-          return texts.observed && !workloads::is_suite_file(path) ? std::max(checked, check_observed(path)) : checked;
-        }));
+    worst = std::max(worst, guarded([&] {
+                       const int checked = check_file(path, texts);
+                       return texts.observed ? std::max(checked, check_observed(path)) : checked;
+                     }));
   }
   return worst;
 }

@@ -119,6 +119,7 @@ int exit_code_of(const reports::Comparison& comparison, const std::vector<std::s
 
 int compare(const CompareTexts& texts) {
   if (texts.calibrates) return calibrate_noise(texts);
+  refuse_run_options(texts, "--calibrate-noise, which alone runs workloads");
   check_terminal_options(texts.terminal);
   const std::vector<std::string> fail_on = fail_on_of(texts);
   reports::ComparisonSettings settings;
@@ -156,6 +157,10 @@ CLI::Option* add_list(CLI::App& command, const char* name, std::vector<std::stri
 
 }  // namespace
 
+void refuse_run_options(const CompareTexts& texts, const std::string& what) {
+  refuse_idle(texts.given, {"--runs", "--repetitions", "--threads", "--progress"}, what);
+}
+
 std::vector<reports::NamedResult> read_results(const std::vector<std::string>& paths) {
   std::vector<reports::NamedResult> results;
   for (const std::string& path : paths) results.push_back({path, reports::read_comparable_file(path)});
@@ -192,7 +197,10 @@ void add_compare(CLI::App& program, Command& chosen) {
       ->capture_default_str();
   add_output_option(*command, texts->outputs);
   add_terminal_options(*command, texts->terminal);
-  command->callback([texts, &chosen] { chosen = [texts] { return compare(*texts); }; });
+  command->callback([texts, command, &chosen] {
+    texts->given = given_options(*command);
+    chosen = [texts] { return compare(*texts); };
+  });
 }
 
 }  // namespace kvreplay::cli

@@ -17,7 +17,11 @@ struct CompareTexts {
   bool calibrates = false;
   std::string runs = "5", repetitions = "30", threads = "auto";  // of a calibration that runs workloads
   TerminalOptions terminal;
+  std::vector<std::string> given = {};  // given_options of the command
 };
+
+// Throws OptionError for an option that says how workloads are run, which goes with `what` only.
+void refuse_run_options(const CompareTexts& texts, const std::string& what);
 
 // The name of a calibration that `compare` looks for beside the baseline.
 inline constexpr const char* noise_file_name = "kvreplay-noise.json";

@@ -27,6 +27,7 @@ struct ExplainTexts {
   std::string memory_limit, truncate = "lazy";
   ModelTexts model;
   TerminalOptions terminal;
+  std::vector<std::string> given = {};  // given_options of the command
 };
 
 struct Range {
@@ -65,6 +66,7 @@ int explain(const ExplainTexts& texts) {
     throw policies::OptionError(fmt::format("explain takes one --policy, not {}", texts.policies.size()));
   }
   check_terminal_options(texts.terminal);
+  refuse_idle(texts.given, {"--weights", "--dtype"}, "'run' and 'verify', explain computes nothing");
   const OutputFiles outputs(texts.outputs, OutputKind::explanation);
   check_inputs(texts.log.empty() ? std::vector{texts.file} : std::vector{texts.file, texts.log}, outputs);
   const Range range = range_of(texts);
@@ -121,7 +123,10 @@ void add_explain(CLI::App& program, Command& chosen) {
   add_output_option(*command, texts->outputs);
   add_model_options(*command, texts->model);
   command->add_option("--color", texts->terminal.color, "Colours: auto, always or never")->capture_default_str();
-  command->callback([texts, &chosen] { chosen = [texts] { return explain(*texts); }; });
+  command->callback([texts, command, &chosen] {
+    texts->given = given_options(*command);
+    chosen = [texts] { return explain(*texts); };
+  });
 }
 
 }  // namespace kvreplay::cli

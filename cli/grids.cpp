@@ -52,8 +52,8 @@ std::vector<Grid> grids_of(const RunTexts& texts, const sim::ExperimentSettings&
   sim::SuiteOverrides overrides;
   if (!texts.policies.empty()) overrides.policies = base.policies;
   overrides.model = texts.model.model;
-  if (texts.depth_given) overrides.depth = base.depth;
-  if (texts.repetitions_given) overrides.repetitions = base.repetitions;
+  if (is_given(texts.given, "--depth")) overrides.depth = base.depth;
+  if (is_given(texts.given, "--repetitions")) overrides.repetitions = base.repetitions;
   std::vector<Grid> grids;
   for (const std::string& path : texts.files) {
     if (workloads::is_suite_file(path)) {

@@ -95,11 +95,15 @@ void add_output_option(CLI::App& command, std::vector<std::string>& outputs) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
+void add_color_option(CLI::App& command, TerminalOptions& options) {
+  command.add_option("--color", options.color, "Colours: auto, always or never (NO_COLOR is honoured)")
+      ->capture_default_str();
+}
+
 void add_terminal_options(CLI::App& command, TerminalOptions& options) {
   command.add_option("--progress", options.progress, "Progress on stderr: auto, bar, plain or none")
       ->capture_default_str();
-  command.add_option("--color", options.color, "Colours: auto, always or never (NO_COLOR is honoured)")
-      ->capture_default_str();
+  add_color_option(command, options);
 }
 
 void add_compute_options(CLI::App& command, RunTexts& texts) {
@@ -159,6 +163,26 @@ std::vector<policies::PolicySpec> policy_specs(const std::vector<std::string>& t
   return specs;
 }
 
+std::vector<std::string> given_options(const CLI::App& command) {
+  std::vector<std::string> given;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() == 0) continue;
+    for (const std::string& name : option->get_lnames()) given.push_back("--" + name);
+  }
+  return given;
+}
+
+bool is_given(const std::vector<std::string>& given, const std::string& name) {
+  return std::find(given.begin(), given.end(), name) != given.end();
+}
+
+void refuse_idle(const std::vector<std::string>& given, const std::vector<std::string>& names,
+                 const std::string& what) {
+  for (const std::string& name : names) {
+    if (is_given(given, name)) throw policies::OptionError(fmt::format("{} goes with {}; leave it out", name, what));
+  }
+}
+
 void check_one_of(const std::string& option, const std::string& text, const std::vector<std::string>& choices) {
   if (std::find(choices.begin(), choices.end(), text) != choices.end()) return;
   throw policies::OptionError(fmt::format("{} takes {}, not '{}'", option, fmt::join(choices, " or "), text), text,
@@ -214,6 +238,7 @@ sim::ExperimentSettings experiment_settings(const RunTexts& texts) {
   settings.stop_at_limit = stops_at_limit(texts.model);
   settings.truncate_at_events = truncates_at_events(texts.truncate);
   settings.verify = texts.verify;
+  if (!texts.verify) refuse_idle(texts.given, {"--tolerance"}, "--verify");
   if (!texts.tolerance.empty()) settings.tolerance = parse_positive("--tolerance", texts.tolerance);
   settings.accept_long_run = texts.yes;
   settings.dump_folder = texts.dump_folder;

@@ -26,15 +26,23 @@ struct RunTexts {
   bool dump_hidden = false, verify = false, yes = false;
   std::vector<std::string> fail_on;
   std::string shard;
-  bool depth_given = false, repetitions_given = false;  // on the command line, where suites say it too
+  std::vector<std::string> given = {};  // given_options of the command
   TerminalOptions terminal;
 };
 
 void add_model_options(CLI::App& command, ModelTexts& texts);
 void add_policy_option(CLI::App& command, std::vector<std::string>& policies, const std::string& default_text);
 void add_output_option(CLI::App& command, std::vector<std::string>& outputs);
-void add_terminal_options(CLI::App& command, TerminalOptions& options);
-void add_compute_options(CLI::App& command, RunTexts& texts);  // threads, kernels, memory, tolerance, ...
+void add_color_option(CLI::App& command, TerminalOptions& options);
+void add_terminal_options(CLI::App& command, TerminalOptions& options);  // colour and progress
+void add_compute_options(CLI::App& command, RunTexts& texts);            // threads, kernels, memory, tolerance, ...
+
+// Names of the options on the command line, such as --depth.
+std::vector<std::string> given_options(const CLI::App& command);
+bool is_given(const std::vector<std::string>& given, const std::string& name);
+// An option that does nothing looks as if it had been heeded: throws OptionError if one of `names` is given, which goes
+// with `what` only.
+void refuse_idle(const std::vector<std::string>& given, const std::vector<std::string>& names, const std::string& what);
 
 // Throws OptionError unless `text` is one of `choices`.
 void check_one_of(const std::string& option, const std::string& text, const std::vector<std::string>& choices);

@@ -45,7 +45,7 @@ TEST_CASE("wrong command lines end with 2 and name the cure") {
       {plan + "--memory-limit 99999999999GiB", "--memory-limit"},
       {plan + "--max-positions 0x40", "--max-positions"},
       {plan + "--at-limit halt", "error or stop"},
-      {plan + "--tolerance nan", "--tolerance takes a positive number"},
+      {"verify " + json + " --tolerance nan", "--tolerance takes a positive number"},
       {plan + "--verify", "only --depth compute"},
       {plan + "--model gemma2-3b", "did you mean 'gemma2-"},
       {plan + "--model gemma2-2b:num_layer=4", "did you mean 'num_layers'"},
@@ -83,6 +83,44 @@ TEST_CASE("wrong command lines end with 2 and name the cure") {
     CHECK(finished.out.empty());
   }
   CHECK(scratch.num_entries() == 0);
+}
+
+TEST_CASE("an option that would do nothing is refused with what it goes with") {
+  const ScratchFolder scratch;
+  const std::string plan = "run --depth plan " + json + " ", suite = KVREPLAY_SOURCE_DIR "/workloads/suite.yaml";
+  const std::vector<Wrong> lines{
+      {plan + "--tolerance 1e-4", "--tolerance goes with --verify"},
+      {"run --dump " + scratch.path("") + " --tolerance 1e-4 " + json, "--tolerance goes with --verify"},
+      {plan + "--dump-hidden", "--dump-hidden goes with --dump FOLDER"},
+      {plan + "--kernels fast", "--kernels goes with --depth compute"},
+      {plan + "--prefill-chunk 8", "--prefill-chunk goes with --depth compute"},
+      {plan + "--pages small", "--pages goes with --depth alloc or compute"},
+      {"run --kernels plain " + suite, "--kernels goes with --depth compute"},
+      {"run --depth alloc --prefill-chunk 8 " + json, "--prefill-chunk goes with"},
+      {"explain -p crop --weights tiny-gemma2 " + json, "--weights goes with 'run' and 'verify'"},
+      {"explain -p crop --dtype bf16 " + json, "--dtype goes with 'run' and 'verify'"},
+      {"check --observed " + suite, "is a suite; --observed replays recordings"},
+      {"compare a.json b.json --runs 3", "--runs goes with --calibrate-noise"},
+      {"compare a.json b.json --repetitions 30", "--repetitions goes with --calibrate-noise"},
+      {"compare a.json b.json --threads 1", "--threads goes with --calibrate-noise"},
+      {"compare a.json b.json --progress none", "--progress goes with --calibrate-noise"},
+      {"compare --calibrate-noise a.json b.json --runs 3", "--runs goes with workloads to run"},
+      {"compare --calibrate-noise a.json b.json --reference crop", "--reference goes with a comparison"},
+      {"compare --calibrate-noise a.json b.json --threshold resets:max:1", "--threshold goes with a comparison"},
+      {"compare --calibrate-noise a.json b.json --fail-on nothing", "--fail-on goes with a comparison"},
+      {"compare --calibrate-noise a.json --baseline b.json", "--baseline goes with a comparison"},
+      {"report a.json --progress none", "--progress"},
+      {"merge a.json --progress none", "--progress"},
+  };
+  for (const Wrong& line : lines) {
+    INFO("kvreplay " << line.arguments);
+    const auto finished = kvreplay(line.arguments);
+    CHECK(finished.exit_code == 2);
+    CHECK_THAT(finished.err, Contains(line.says));
+    CHECK(finished.out.empty());
+  }
+  CHECK(kvreplay("run --depth alloc --pages small -p crop " + json).exit_code == 0);
+  CHECK(kvreplay("verify --tolerance 1e-4 -p crop " + json).exit_code == 0);
 }
 
 TEST_CASE("the README's example is a workload") {

@@ -7,6 +7,8 @@
 #include "policies/option_error.hpp"
 #include "reports/atomic_file.hpp"
 #include "workloads/importers/registry.hpp"
+#include "workloads/licence.hpp"
+#include "workloads/yaml/source_text.hpp"
 
 #include <fmt/format.h>
 
@@ -70,15 +72,33 @@ void check_output(const ImportTexts& texts) {
   if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
     throw policies::OptionError(fmt::format("-o {}: there is no folder {}", texts.output, folder.string()));
   }
-  if (texts.licence.empty()) throw policies::OptionError("--licence needs an SPDX expression, or leave it out");
   if (std::filesystem::equivalent(texts.file, texts.output, error)) {
     throw policies::OptionError(fmt::format("-o {}: is the file to be imported", texts.output));
   }
 }
 
+// A text of the file's head: what could not be written as it is given must not be written otherwise.
+void check_line(const char* option, const std::string& text) {
+  std::size_t bytes = 0;
+  for (std::size_t at = 0; at < text.size(); at += bytes) {
+    std::string fault = workloads::yaml::fault_of_character(text, at, bytes);
+    if (fault.empty() && (text[at] == '\n' || text[at] == '\t' || text[at] == '\r')) fault = "a line break or tab";
+    if (!fault.empty()) throw policies::OptionError(fmt::format("{} takes one line of text: it has {}", option, fault));
+  }
+}
+
+void check_head(const ImportTexts& texts) {
+  check_line("--id", texts.id);
+  check_line("--title", texts.title);
+  if (workloads::is_licence(texts.licence)) return;
+  throw policies::OptionError(
+      fmt::format("--licence takes {}, not {}", workloads::licence_form, workloads::yaml::shown(texts.licence)));
+}
+
 int import(const ImportTexts& texts) {
   const importers::Importer& importer = importer_of(texts.format);
   check_output(texts);
+  check_head(texts);
   const importers::Imported imported = importers::import_trace(importer, texts.file, import_options(importer, texts));
   reports::write_atomically(texts.output, imported.text);
   for (const importers::ImportNote& note : imported.notes) {

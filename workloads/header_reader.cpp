@@ -1,5 +1,6 @@
 #include "workloads/header_reader.hpp"
 
+#include "workloads/licence.hpp"
 #include "workloads/token_items.hpp"
 #include "workloads/yaml/source_text.hpp"
 
@@ -50,11 +51,9 @@ std::string read_date(NodeRef node) {
 
 std::string read_licence(NodeRef node) {
   std::string text = read_text(node);
-  const bool valid = std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view(" .-+()").find(c) != std::string_view::npos;
-  });
-  if (!valid) throw node.fault("expected an SPDX licence expression or NOASSERTION, found " + node.description());
+  if (!is_licence(text)) {
+    throw node.fault(std::string("expected ") + licence_form + ", found " + node.description());
+  }
   return text;
 }
 

@@ -168,6 +168,23 @@ TEST_CASE("everything a header can say is kept") {
   CHECK(std::get<NewSequence>(workload.events[0].what).at_ms == 1.5);
 }
 
+TEST_CASE("a licence has the form of an SPDX expression") {
+  const auto with = [](const std::string& licence) {
+    return "format: kv-workload/1\nmeta: {id: a, title: b, licence: \"" + licence + "\"}\nevents: [{new: a}]\n";
+  };
+  for (const std::string good :
+       {"MIT", "NOASSERTION", "GPL-2.0+", "LicenseRef-mine.1", "MIT OR Apache-2.0", "Apache-2.0 AND PSF-2.0",
+        "GPL-2.0-only WITH Classpath-exception-2.0 OR MIT", "(MIT OR (Apache-2.0 WITH LLVM-exception)) AND CC0-1.0"}) {
+    CHECK(read(with(good)).meta.licence == good);
+  }
+  for (const std::string bad :
+       {"foo bar (((", "foo bar", "AND", "MIT OR", "OR MIT", "MIT and CC0-1.0", "MIT AND OR X", "(MIT", "MIT)", "()",
+        "MIT (X)", "(MIT) X", "MIT WITH (X)", "(MIT) WITH X", "MIT WITH X WITH Y", "MIT+X", "+", "MIT;X"}) {
+    INFO(bad);
+    CHECK(refusal(with(bad)).starts_with("w.yaml:2:34: meta.licence: expected an SPDX licence expression"));
+  }
+}
+
 TEST_CASE("the vocabulary is the tokenizer's, else the model's, else Gemma 2's") {
   const ModelVocab model_vocab = [](const ModelRequest& model, const std::string& path) {
     CHECK(path == "w.yaml");

@@ -38,7 +38,11 @@ std::int64_t parse_bytes(const std::string& option, const std::string& text) {
   const std::string unit = digits == std::string::npos ? "B" : text.substr(digits);
   for (const auto& [name, shift] : byte_units) {
     if (unit != name || number.empty()) continue;
-    return parse_count(option, number, 1, std::numeric_limits<std::int64_t>::max() >> shift) << shift;
+    const std::int64_t most = std::numeric_limits<std::int64_t>::max() >> shift;
+    std::int64_t value = 0;
+    const auto parsed = std::from_chars(number.data(), number.data() + number.size(), value);
+    if (parsed.ec == std::errc{} && value >= 1 && value <= most && number.front() != '0') return value << shift;
+    throw policies::OptionError(fmt::format("{} takes 1{} to {}{}, not '{}'", option, name, most, name, text));
   }
   throw policies::OptionError(fmt::format("{} takes bytes such as 1500000, 512MiB or 2GiB, not '{}'", option, text));
 }

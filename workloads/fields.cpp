@@ -39,6 +39,13 @@ std::string hint_for_number(std::string_view text) {
   return "";
 }
 
+std::string hint_for_count(std::string_view text) {
+  text = trimmed(text);
+  const std::string hint = hint_for_number(text);
+  if (!hint.empty() || !all_digits(text) || whole_number(text)) return hint;
+  return " (too large: numbers have 63 bits)";
+}
+
 std::string range_of(Count min, Count max) {
   if (max == any_count) return "of at least " + std::to_string(min);
   return "from " + std::to_string(min) + " to " + std::to_string(max);
@@ -128,7 +135,7 @@ Count read_count(NodeRef node, Count min, Count max) {
     if (value && *value >= min && *value <= max) return *value;
   }
   throw node.fault("expected a whole number " + range_of(min, max) + ", found " + node.description() +
-                   (node.is_scalar() ? hint_for_number(node.text()) : ""));
+                   (node.is_scalar() ? hint_for_count(node.text()) : ""));
 }
 
 std::uint64_t read_seed(NodeRef node) {
@@ -145,7 +152,7 @@ std::uint64_t read_seed(NodeRef node) {
 
 double read_number(NodeRef node, double min) {
   double value = 0;
-  bool valid = node.is_scalar();
+  bool valid = node.is_scalar(), fits = true;
   if (valid) {
     std::string_view text = trimmed(node.text());
     if (text.starts_with('+')) text.remove_prefix(1);
@@ -154,12 +161,14 @@ double read_number(NodeRef node, double min) {
     const bool begins = digit(0) || ((text.starts_with('-') || text.starts_with('.')) && (digit(1) || digit(2)));
     const bool octal = digit(0) && text[0] == '0' && digit(1);
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    fits = !begins || octal || error != std::errc::result_out_of_range;
     valid = begins && !octal && error == std::errc{} && end == text.data() + text.size() && value >= min;
   }
   if (valid) return value;
   std::string bound = std::to_string(static_cast<Count>(min));
+  const std::string_view beyond = " (too large or too close to 0: numbers go from 2.3e-308 to 1.7e308)";
   throw node.fault("expected a decimal number of at least " + bound + ", found " + node.description() +
-                   (node.is_scalar() ? hint_for_number(node.text()) : ""));
+                   std::string(fits ? "" : beyond) + (node.is_scalar() ? hint_for_number(node.text()) : ""));
 }
 
 bool read_bool(NodeRef node) {

@@ -109,6 +109,10 @@ TEST_CASE("evaluations and calls that cannot be are refused") {
       {"- new: a\n- append: 1\n- decode: {ids: 5}",
        "w.yaml:8:11: events[2].decode: missing key 'n': expected the number of evaluations"},
       {"- new: a\n- wait: -5", "w.yaml:7:9: events[1].wait: expected a decimal number of at least 0, found '-5'"},
+      {"- new: a\n- wait: 1e999",
+       "w.yaml:7:9: events[1].wait: expected a decimal number of at least 0, found '1e999' (too large or too close to "
+       "0: "
+       "numbers go from 2.3e-308 to 1.7e308)"},
       {"- new: a\n- wait: x", "w.yaml:7:9: events[1].wait: expected a decimal number of at least 0, found 'x'"},
       {"- new: a\n- call: {keep: 0, feed: \"\"}",
        "w.yaml:7:9: events[1].call: an evaluation of an empty ledger; append tokens first"},

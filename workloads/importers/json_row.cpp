@@ -45,6 +45,11 @@ std::string range_text(Count least, Count most) {
 std::string found_text(const json& value) {
   if (value.is_object()) return ", found an object";
   if (value.is_array()) return ", found a list";
+  // Its digits are gone: a whole number of more than 64 bits is read as the nearest decimal one.
+  constexpr double least_large = 9.2e18;
+  if (value.is_number_float() && std::abs(value.get<double>()) > least_large) {
+    return ", found a number too large, about " + value.dump();
+  }
   return ", found " + yaml::shown(value.dump(-1, ' ', true, json::error_handler_t::replace));
 }
 

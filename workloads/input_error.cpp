@@ -19,10 +19,12 @@ std::string message(const std::string& file, SourceMark mark, const std::string&
 
 }  // namespace
 
-InputError::InputError(const std::string& file, SourceMark where, const std::string& path, const std::string& problem,
+InputError::InputError(const std::string& file, SourceMark where, const std::string& path, const std::string& what,
                        std::string given_name, std::vector<std::string> valid)
-    : std::runtime_error(message(file, where, path, problem)),
+    : std::runtime_error(message(file, where, path, what)),
       mark(where),
+      place(path),
+      problem(what),
       given(std::move(given_name)),
       candidates(std::move(valid)) {}
 

@@ -22,6 +22,7 @@ class InputError : public std::runtime_error {
              std::string given = {}, std::vector<std::string> candidates = {});
 
   SourceMark mark;
+  std::string place, problem;  // `path` and `problem` as given
   std::string given;
   std::vector<std::string> candidates;
 };

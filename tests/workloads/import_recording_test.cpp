@@ -42,6 +42,20 @@ TEST_CASE("the header of a recording becomes that of the workload") {
   CHECK(named.text.find("  title: \"mine\"\n") != std::string::npos);
 }
 
+TEST_CASE("a header no workload could have is refused at its line in the recording") {
+  const auto refused = [](const std::string& from, const std::string& to) {
+    std::string text = header;
+    text.replace(text.find(from), from.size(), to);
+    return refusal_of("calls-jsonl", "\n" + text + call("\"keep\":0,\"feed\":[1,2]"));
+  };
+  CHECK(refused("\"num_layers\":2", "\"num_layers\":-6") ==
+        "FILE:2: model.num_layers: expected a whole number from 1 to 2147483647, found '-6'");
+  CHECK(refused("\"num_layers\":2", "\"num_layer\":2").starts_with("FILE:2: model.num_layer: unknown key 'num_layer'"));
+  CHECK(refused("fp32", "fp64").starts_with("FILE:2: model.dtype: "));
+  CHECK(refused("2026-11-30", "30.11.2026").starts_with("FILE:2: recorded: expected a quoted ISO date"));
+  CHECK(refused("a run", " ").starts_with("FILE:2: title: expected text"));
+}
+
 TEST_CASE("what the engine did at each call is summed up") {
   const auto imported = import_text(
       "calls-jsonl",

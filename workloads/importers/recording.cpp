@@ -1,6 +1,7 @@
 #include "workloads/importers/recording.hpp"
 
 #include "workloads/fields.hpp"
+#include "workloads/reader.hpp"
 #include "workloads/yaml/source_text.hpp"
 
 #include <algorithm>
@@ -28,6 +29,23 @@ std::string model_text(const JsonRow& model) {
     text += value.is_string() ? importers::quoted(value.get<std::string>()) : value.dump();
   }
   return "{" + text + "}";
+}
+
+// The header's values are the workload's, so its strict reader judges them; a fault is told at the recording's line.
+void check_values(const JsonRow& row, const WorkloadDraft::Recorded& parts) {
+  std::string text = "format: kv-workload/1\nmeta: {id: recording, title: ";
+  text += (parts.title.empty() ? "none" : importers::quoted(parts.title)) + ", recorder: " + parts.recorder;
+  if (!parts.recorded.empty()) text += ", recorded: " + importers::quoted(parts.recorded);
+  text += "}\n";
+  if (!parts.tokenizer.empty()) text += "tokenizer: " + parts.tokenizer + "\n";
+  if (!parts.model.empty()) text += "model: " + parts.model + "\n";
+  try {
+    (void)read_workload_text(text + "events: [{new: main}]\n", "");
+  } catch (const InputError& error) {
+    constexpr std::string_view of_meta = "meta.";
+    const std::string_view place = error.place;
+    throw row.fault(place.starts_with(of_meta) ? place.substr(of_meta.size()) : place, error.problem);
+  }
 }
 
 void check_keys(const JsonRow& row, KeyList known) {
@@ -61,6 +79,7 @@ void Recording::read_header(const JsonRow& row) {
         "{name: " + importers::quoted(tokenizer.text("name")) + ", vocab: " + std::to_string(*vocab_) + "}";
   }
   if (row.has("model")) parts.model = model_text(JsonRow(row.object("model"), row, "model"));
+  check_values(row, parts);
   parts_ = parts;
 }
 

@@ -52,6 +52,7 @@ std::string noise_path(const CompareTexts& texts, bool runs) {
 
 // A calibration may replace an older one and nothing else.
 void check_target(const std::string& path, const std::vector<std::string>& inputs) {
+  check_place("--noise", path);
   check_inputs(inputs, {path}, "--noise");
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return;

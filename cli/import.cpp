@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/numbers.hpp"
+#include "cli/outputs.hpp"
 #include "cli/terminal.hpp"
 #include "policies/option_error.hpp"
 #include "reports/atomic_file.hpp"
@@ -64,14 +65,10 @@ importers::ImportOptions import_options(const importers::Importer& importer, con
 
 void check_output(const ImportTexts& texts) {
   std::error_code error;
-  const std::filesystem::path output(texts.output);
-  if (texts.output.empty() || texts.output == "-" || std::filesystem::is_directory(output, error)) {
+  if (texts.output.empty() || texts.output == "-" || std::filesystem::is_directory(texts.output, error)) {
     throw policies::OptionError(fmt::format("-o {}: import writes a file; name one", texts.output));
   }
-  const std::filesystem::path folder = output.parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
-    throw policies::OptionError(fmt::format("-o {}: there is no folder {}", texts.output, folder.string()));
-  }
+  check_place("-o", texts.output);
   if (std::filesystem::equivalent(texts.file, texts.output, error)) {
     throw policies::OptionError(fmt::format("-o {}: is the file to be imported", texts.output));
   }

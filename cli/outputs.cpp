@@ -7,12 +7,8 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 
 namespace kvreplay::cli {
@@ -54,23 +50,6 @@ std::pair<std::string, std::string> split_format(const std::string& text, Output
   return {"", text};
 }
 
-void check_place(const std::string& path) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  if (path.empty()) throw policies::OptionError("-o needs a file name, or - for stdout");
-  if (fs::is_directory(path, error)) {
-    throw policies::OptionError(fmt::format("-o {}: is a directory; name a file in it", path));
-  }
-  const fs::path folder = fs::path(path).parent_path();
-  if (!folder.empty() && !fs::is_directory(folder, error)) {
-    throw policies::OptionError(fmt::format("-o {}: there is no folder {}", path, folder.string()));
-  }
-  // Found now, not after an hour of computing. Devices are written directly, so their folder does not matter.
-  const bool writable = ::access(path.c_str(), F_OK) == 0 ? ::access(path.c_str(), W_OK) == 0
-                                                          : ::access(folder.empty() ? "." : folder.c_str(), W_OK) == 0;
-  if (!writable) throw policies::OptionError(fmt::format("-o {}: cannot be written: {}", path, std::strerror(errno)));
-}
-
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code error;
   const auto resolved = [&error](const std::string& path) {
@@ -80,6 +59,24 @@ bool same_file(const std::string& a, const std::string& b) {
 }
 
 }  // namespace
+
+void check_place(std::string_view option, const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (path.empty()) throw policies::OptionError(fmt::format("{} needs a file name, or - for stdout", option));
+  if (fs::is_directory(path, error)) {
+    throw policies::OptionError(fmt::format("{} {}: is a directory; name a file in it", option, path));
+  }
+  const fs::path folder = fs::path(path).parent_path();
+  if (!folder.empty() && !fs::is_directory(folder, error)) {
+    throw policies::OptionError(fmt::format("{} {}: there is no folder {}", option, path, folder.string()));
+  }
+  try {
+    reports::check_writable(path);
+  } catch (const reports::FileError& fault) {
+    throw policies::OptionError(fmt::format("{} {}: {} ({})", option, path, fault.problem, fault.cure));
+  }
+}
 
 void check_inputs(const std::vector<std::string>& inputs, const OutputFiles& outputs) {
   check_inputs(inputs, outputs.paths(), "-o");
@@ -106,7 +103,7 @@ void require_files(const std::vector<std::string>& files) {
 OutputFiles::OutputFiles(const std::vector<std::string>& texts, OutputKind kind) {
   for (const std::string& text : texts) {
     auto [format, path] = split_format(text, kind);
-    if (path != "-") check_place(path);
+    if (path != "-") check_place("-o", path);
     if (kind == OutputKind::explanation) {
       if (!format.empty() && format != explanation_format) {
         throw policies::OptionError(fmt::format("-o {}: explain writes csv only", text));

@@ -36,6 +36,9 @@ class OutputFiles {
   std::vector<Target> targets_;
 };
 
+// Throws OptionError where no file could be written that `option` names: found now, not after an hour of computing.
+void check_place(std::string_view option, const std::string& path);
+
 // Throws OptionError if an input is given twice (its numbers would be there twice) or an output would replace one.
 void check_inputs(const std::vector<std::string>& inputs, const OutputFiles& outputs);
 // The same for outputs that another option than -o names.

@@ -110,26 +110,40 @@ void write_directly(const std::string& path, std::string_view content) {
   if (!write_all(file.descriptor(), content) || !file.close()) fail(path, "cannot write", errno);
 }
 
-// A new file beside `target`. The name is short, whatever the target's, and free: a file left by an earlier process of
-// the same number is passed over.
-OpenFile temporary_beside(const fs::path& target, const std::string& path) {
+fs::path folder_of(const fs::path& target) { return target.has_parent_path() ? target.parent_path() : fs::path("."); }
+
+// A descriptor of a new file in `folder`, or -1 with errno set. The name is short, whatever the target's, and free: a
+// file left by an earlier process of the same number is passed over.
+int open_new(const fs::path& folder, std::string& name) {
   static std::atomic<unsigned> counter{0};
-  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
   for (;;) {
-    const std::string name = (folder / fmt::format(".kvreplay-{}-{}.tmp", ::getpid(), counter++)).string();
+    name = (folder / fmt::format(".kvreplay-{}-{}.tmp", ::getpid(), counter++)).string();
     const int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0) return {descriptor, name};
-    if (errno == EEXIST || errno == EINTR) continue;
-    if (errno == ENOENT) fail(path, fmt::format("folder {} does not exist", folder.string()), errno);
-    fail(path, fmt::format("cannot write into folder {}", folder.string()), errno);
+    if (descriptor >= 0 || (errno != EEXIST && errno != EINTR)) return descriptor;
   }
+}
+
+[[noreturn]] void fail_folder(const std::string& path, const fs::path& folder, int error) {
+  std::error_code ignored;
+  if (error == ENOENT && fs::exists(folder, ignored)) {  // one the system makes up, such as /proc
+    throw FileError(path, fmt::format("folder {} takes no new files", folder.string()), std::string(other_place));
+  }
+  if (error == ENOENT) fail(path, fmt::format("folder {} does not exist", folder.string()), error);
+  fail(path, fmt::format("cannot write into folder {}", folder.string()), error);
+}
+
+OpenFile temporary_beside(const fs::path& target, const std::string& path) {
+  std::string name;
+  const int descriptor = open_new(folder_of(target), name);
+  if (descriptor < 0) fail_folder(path, folder_of(target), errno);
+  return {descriptor, name};
 }
 
 // Not every file system can flush; what it cannot is no failure to write.
 bool flush(int descriptor) { return ::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP; }
 
 void flush_folder(const fs::path& target) {
-  const std::string folder = target.has_parent_path() ? target.parent_path().string() : ".";
+  const std::string folder = folder_of(target).string();
   const OpenFile file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), "");
   // The content is safe already; a rename that a power cut undoes leaves the old file, whole.
   if (file.descriptor() >= 0) static_cast<void>(::fsync(file.descriptor()));
@@ -153,20 +167,49 @@ FileError::FileError(const std::string& file, const std::string& what_failed, co
       problem(what_failed),
       cure(remedy) {}
 
-void write_atomically(const std::string& path, std::string_view content) {
-  if (path.empty()) throw FileError(path, "no file name", "name a file after -o");
-  const fs::path target = resolved(path);
-  if (target.empty()) return write_directly(path, content);
+namespace {
+
+// What a path stands for, once it is known that a file could be put there.
+struct Place {
+  fs::path target;
+  bool is_direct = false;  // a device, a pipe or an open descriptor
+  bool exists = false;
   struct stat existing{};
-  if (::stat(target.c_str(), &existing) != 0) {
+};
+
+Place place_of(const std::string& path) {
+  if (path.empty()) throw FileError(path, "no file name", "name a file after -o");
+  Place place{.target = resolved(path), .is_direct = false, .exists = false, .existing = {}};
+  place.is_direct = place.target.empty();
+  if (place.is_direct) return place;
+  place.exists = ::stat(place.target.c_str(), &place.existing) == 0;
+  if (!place.exists) {
     if (errno != ENOENT) fail(path, "cannot write", errno);
     if (path.back() == '/') throw FileError(path, "the name ends in /", "name a file in the folder");
-    return replace(target, path, content, nullptr);
+    return place;
   }
-  if (S_ISDIR(existing.st_mode)) fail(path, "is a folder", EISDIR);
-  if (!S_ISREG(existing.st_mode)) return write_directly(path, content);
-  if (::access(target.c_str(), W_OK) != 0) fail(path, "cannot write", errno);
-  replace(target, path, content, &existing);
+  if (S_ISDIR(place.existing.st_mode)) fail(path, "is a folder", EISDIR);
+  place.is_direct = !S_ISREG(place.existing.st_mode);
+  if (::access(place.target.c_str(), W_OK) != 0) fail(path, "cannot write", errno);
+  return place;
+}
+
+}  // namespace
+
+void write_atomically(const std::string& path, std::string_view content) {
+  const Place place = place_of(path);
+  if (place.is_direct) return write_directly(path, content);
+  replace(place.target, path, content, place.exists ? &place.existing : nullptr);
+}
+
+void check_writable(const std::string& path) {
+  const Place place = place_of(path);
+  if (place.is_direct) return;
+  std::string name;
+  const int descriptor = open_new(folder_of(place.target), name);
+  const int error = errno;
+  const OpenFile probe(descriptor, descriptor < 0 ? "" : name);
+  if (descriptor < 0 && error != ENOSPC && error != EDQUOT) fail_folder(path, folder_of(place.target), error);
 }
 
 }  // namespace kvreplay::reports

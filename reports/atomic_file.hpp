@@ -21,4 +21,8 @@ class FileError : public std::runtime_error {
 // path, folder missing or not writable, a directory, read-only, no room, any failed write.
 void write_atomically(const std::string& path, std::string_view content);
 
+// Throws FileError where write_atomically would before it writes: asked ahead of the work whose result the file is to
+// hold. Leaves nothing behind. A disk that is full now may have room then and is no fault.
+void check_writable(const std::string& path);
+
 }  // namespace kvreplay::reports

@@ -3,6 +3,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
+#include <filesystem>
 #include <vector>
 
 namespace kvreplay::cli {
@@ -85,6 +86,29 @@ TEST_CASE("wrong command lines end with 2 and name the cure") {
     CHECK(finished.out.empty());
   }
   CHECK(scratch.num_entries() == 0);
+}
+
+TEST_CASE("a place nothing can be written to is refused before anything runs") {
+  const ScratchFolder scratch;
+  std::filesystem::create_symlink(scratch.path("gone/a.json"), scratch.path("link.json"));
+  const std::string trace = KVREPLAY_SOURCE_DIR "/tests/golden/traces/azure_code_head40.csv";
+  const std::string long_name = scratch.path(std::string(300, 'n') + ".json");
+  const std::vector<Wrong> places{
+      {scratch.path("link.json"), "gone does not exist: No such file or directory (make the folder first"},
+      {long_name, "File name too long (choose a shorter name)"},
+      {"/proc/x.json", "folder /proc takes no new files (choose another place"}};
+  for (const Wrong& place : places) {
+    for (const std::string& command : std::vector<std::string>{
+             "run --depth plan " + json + " -o ", "compare a.json b.json -o ", "import lengths-csv " + trace + " -o ",
+             "compare --calibrate-noise " + json + " --noise ", "explain -p crop " + json + " -o csv:"}) {
+      INFO(command << place.arguments);
+      const auto finished = kvreplay(command + place.arguments);
+      CHECK(finished.exit_code == 2);
+      CHECK_THAT(finished.err, Contains(place.says));
+      CHECK(finished.out.empty());
+    }
+  }
+  CHECK(scratch.num_entries() == 1);
 }
 
 TEST_CASE("an option that would do nothing is refused with what it goes with") {

@@ -61,6 +61,30 @@ TEST_CASE("targets that cannot be written are named with a cure") {
   CHECK(folder.names() == std::vector<std::string>{"plain"});
 }
 
+TEST_CASE("a place is looked at ahead of the writing, and nothing is left there") {
+  const TemporaryFolder folder;
+  const auto error_at = [](const std::string& path) -> std::string {
+    try {
+      check_writable(path);
+    } catch (const FileError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  CHECK(error_at(folder.path("new.json")) == "no error");
+  CHECK(folder.names().empty());
+  CHECK(error_at(folder.file("old.json", "old")) == "no error");
+  CHECK(content_of(folder.path("old.json")) == "old");
+  CHECK(error_at("/dev/full") == "no error");
+  fs::create_symlink("gone/x.json", folder.path("link"));
+  for (const std::string& path : {folder.path("link"), folder.path("none/x.json"), folder.path("new/"),
+                                  folder.path(std::string(300, 'n')), folder.path("."), std::string("/proc/x.json")}) {
+    INFO(path);
+    CHECK(error_at(path) != "no error");
+    CHECK(error_at(path) == error_of(path));
+  }
+}
+
 TEST_CASE("a full device is an error, an empty one takes everything") {
   CHECK_THAT(error_of("/dev/full"),
              Catch::StartsWith("/dev/full: cannot write: No space left") && Catch::Contains("make room"));

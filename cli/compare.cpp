@@ -174,8 +174,9 @@ void add_compare(CLI::App& program, Command& chosen) {
   command->add_option("FILE", texts->files, "BASELINE and CANDIDATE: result files (run -o FILE.json)");
   add_list(*command, "--baseline", texts->baselines, "A result file of the baseline; repeatable, runs are joined");
   add_list(*command, "--candidate", texts->candidates, "The same of the candidate");
-  command->add_option("--reference", texts->reference,
-                      "Policy that relative times refer to (default: the first both sides have)");
+  command->add_option(
+      "--reference", texts->reference,
+      "Policy that relative times refer to (default: that of the baseline's first run both sides have)");
   add_list(*command, "--threshold", texts->thresholds,
            "METRIC:STAT:LIMIT, a limit of your own: STAT median, mean, min or max over repetitions;\n"
            "LIMIT 5% or 1.05x of the baseline, +N more than it, or N (latency.total_ns:median:10%)");

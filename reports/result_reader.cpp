@@ -203,6 +203,28 @@ void check_times(const JsonNode& node, const RunResult& result) {
   if (result.depth == "plan" && timed) node.member("depth").refuse("alloc or compute where repetitions have times");
   if (!timed && !latency.is_null()) latency.refuse("null where no repetition has times");
   if (timed && latency.is_null()) latency.refuse("an object where repetitions have times");
+  if (timed) static_cast<void>(read_latency(latency));  // made anew, but a damaged one tells of a damaged file
+}
+
+// Single times belong to the evaluations a repetition counted and what was fed at each; long runs store neither, and
+// `compare` reads neither.
+void check_lengths(const JsonNode& node, const RunResult& result) {
+  const auto refuse = [](const JsonNode& list, Count evaluations) {
+    list.refuse(fmt::format("{} numbers, one for each evaluation of the repetition", evaluations));
+  };
+  const auto has = [](const std::vector<Count>& list, Count evaluations) {
+    return list.empty() || static_cast<Count>(list.size()) == evaluations;
+  };
+  std::size_t at = 0;
+  node.member("repetitions").for_each_element([&](const JsonNode& repetition) {
+    const Repetition& read = result.repetitions[at++];
+    const Count evaluations = read.latency ? read.latency->evaluation_ns.n : 0;
+    if (!has(read.evaluation_ns, evaluations)) refuse(repetition.member("evaluation_ns"), evaluations);
+    const bool is_fed_missing = !read.evaluation_ns.empty() && result.evaluation_fed.empty();
+    if (is_fed_missing || (read.latency && !has(result.evaluation_fed, evaluations))) {
+      refuse(node.member("evaluation_fed"), evaluations);
+    }
+  });
 }
 
 double all_ns(const RunResult& result) {
@@ -233,6 +255,7 @@ RunResult read_run(const JsonNode& node) {
     result.repetitions.push_back(read_repetition(repetition));
   });
   check_times(node, result);
+  check_lengths(node, result);
   node.member("timeline").for_each_element([&](const JsonNode& sample) {
     result.timeline.push_back(read_sample(sample));
   });

@@ -187,6 +187,10 @@ TEST_CASE("files that are no results are refused and nothing is written") {
     CHECK(kvreplay("compare " + bad + " " + good + " -o " + out).exit_code == 2);
     CHECK_FALSE(std::filesystem::exists(out));
   }
+  json file = json::parse(text);
+  file["results"][0]["latency"]["total_ns"] = -5;
+  CHECK_THAT(kvreplay("compare " + good + " " + scratch.file("negative.json", file.dump())).err,
+             Contains("negative.json: /results/0/latency/total_ns: must be at least 0, not -5"));
   CHECK(kvreplay("compare " + good).exit_code == 2);
   CHECK(kvreplay("compare " + good + " " + good + " " + good).exit_code == 2);
   CHECK(kvreplay("compare " + good + " " + good + " -o " + good).exit_code == 2);

@@ -87,6 +87,10 @@ TEST_CASE("a value that no result has is refused with its place, what it must be
            Fault{"/results/2/outcome/message", "null", "must be a string, not null"},
            Fault{"/results/0/latency", "null", "must be an object where repetitions have times, not null"},
            Fault{"/results/2/latency", "{}", "must be null where no repetition has times, not an object"},
+           Fault{"/results/0/latency/total_ns", "-5", "must be at least 0, not -5"},
+           Fault{"/results/0/latency/total_ns", "18446744073709551616",
+                 "must be an integer, not 1.8446744073709552e+19"},
+           Fault{"/results/0/latency/parts_ns/admit", "-1", "must be at least 0, not -1"},
            Fault{"/results/0/repetitions/0/index", "-1", "must be at least 0, not -1"},
            Fault{"/results/0/repetitions/1/evaluation_ns/0", "-5", "must be at least 0, not -5"},
            Fault{"/results/0/repetitions/1/latency/total_ns", "-1", "must be at least 0, not -1"},
@@ -129,6 +133,12 @@ TEST_CASE("a value that contradicts another one is refused where the contradicti
             result_cure);
   CHECK(error("/results/0/repetitions/0/evaluation_ns", "[9000000000000000000, 9000000000000000000, 1]") ==
         "x.json: /results/0/repetitions: must be times that add up to less than 292 years, not a list" + result_cure);
+  const std::string one_each = "must be 3 numbers, one for each evaluation of the repetition, not a list" + result_cure;
+  CHECK(error("/results/0/evaluation_fed", "[18, 1]") == "x.json: /results/0/evaluation_fed: " + one_each);
+  CHECK(error("/results/0/evaluation_fed", "[]") == "x.json: /results/0/evaluation_fed: " + one_each);
+  CHECK(error("/results/0/repetitions/1/evaluation_ns", "[1, 2]") ==
+        "x.json: /results/0/repetitions/1/evaluation_ns: " + one_each);
+  CHECK(error("/results/0/repetitions/1/evaluation_ns", "[]") == "no error");  // of long runs nothing is stored
   Json lacking = good;
   lacking["results"][3].erase("outcome");
   CHECK(error_of(lacking.dump()) == "x.json: /results/3/outcome: missing" + result_cure);

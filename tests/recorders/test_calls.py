@@ -109,6 +109,14 @@ class Files(unittest.TestCase):
             self.assertIn("give the .jsonl file a recorder wrote", said.getvalue())
             self.assertFalse(os.path.exists(observed_path(self.path)))
 
+    def test_the_log_never_takes_the_recordings_place(self):
+        self.log().call(self.log_sequence(), [1], {"fed": 1})
+        before = Path(self.path).read_text()
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            self.assertEqual(main(["observed", self.path, "-o", self.path]), 2)
+        self.assertIn("is the recording itself", said.getvalue())
+        self.assertEqual(Path(self.path).read_text(), before)
+
     def test_a_recording_with_a_call_nobody_observed_has_no_log(self):
         self.log().call(self.log_sequence(), [1])
         self.assertFalse(write_observed(self.path, observed_path(self.path)))

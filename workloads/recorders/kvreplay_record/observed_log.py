@@ -51,6 +51,8 @@ def _add_call(rows, row):
 
 def write_observed(path, output):
     """Writes the log of recording `path`, whole or not at all. Gives whether there was anything to write."""
+    if os.path.exists(output) and os.path.samefile(path, output):
+        raise ValueError(f"{output} is the recording itself: name another file")
     rows = rows_of(path)
     if not rows:
         return False

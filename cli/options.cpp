@@ -1,6 +1,7 @@
 #include "cli/options.hpp"
 
 #include "cli/numbers.hpp"
+#include "cli/outputs.hpp"
 #include "policies/option_error.hpp"
 #include "policies/registry.hpp"
 #include "policies/sweep.hpp"
@@ -253,6 +254,9 @@ sim::ExperimentSettings experiment_settings(const RunTexts& texts) {
   if (!settings.dump_folder.empty()) std::filesystem::create_directories(settings.dump_folder, error);
   if (error) {
     throw policies::OptionError(fmt::format("--dump {}: cannot be made: {}", settings.dump_folder, error.message()));
+  }
+  if (!settings.dump_folder.empty()) {
+    check_place("--dump", (std::filesystem::path(settings.dump_folder) / "a.safetensors").string());
   }
   return settings;
 }

@@ -15,14 +15,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view other_place = "choose another place with -o";
+constexpr std::string_view other_place = "choose another place";
 
 std::string_view cure_of(int error) {
   switch (error) {
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
-      return "make room or choose another place with -o";
+      return "make room or choose another place";
     case ENOENT:
       return "make the folder first or correct the path";
     case ENOTDIR:
@@ -32,7 +32,7 @@ std::string_view cure_of(int error) {
     case EACCES:
     case EPERM:
     case EROFS:
-      return "make it writable or choose another place with -o";
+      return "make it writable or choose another place";
     case ENAMETOOLONG:
       return "choose a shorter name";
     default:
@@ -178,7 +178,7 @@ struct Place {
 };
 
 Place place_of(const std::string& path) {
-  if (path.empty()) throw FileError(path, "no file name", "name a file after -o");
+  if (path.empty()) throw FileError(path, "no file name", "name a file");
   Place place{.target = resolved(path), .is_direct = false, .exists = false, .existing = {}};
   place.is_direct = place.target.empty();
   if (place.is_direct) return place;

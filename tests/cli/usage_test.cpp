@@ -108,6 +108,9 @@ TEST_CASE("a place nothing can be written to is refused before anything runs") {
       CHECK(finished.out.empty());
     }
   }
+  const auto dump = kvreplay("run -p crop --dump /proc " + json);
+  CHECK(dump.exit_code == 2);
+  CHECK_THAT(dump.err, Contains("--dump /proc/a.safetensors: folder /proc takes no new files"));
   CHECK(scratch.num_entries() == 1);
 }
 

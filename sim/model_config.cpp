@@ -119,7 +119,8 @@ struct AbsentCheckpoint : workloads::InputError {
 // A relative folder is relative to the workload's file; a bare name may also be a shipped model's.
 std::string checkpoint_of_workload(const workloads::Workload& workload, const workloads::Given<std::string>& given) {
   const fs::path folder = fs::path(workload.path).parent_path() / given.value;
-  const std::string shown = folder.lexically_normal().string(), place = "model.checkpoint";
+  const std::string place = "model.checkpoint";
+  std::string shown = folder.lexically_normal().string();
   if (is_folder(folder)) {
     if (has_config(folder)) return shown;
     throw workloads::InputError(workload.path, given.mark, place, fmt::format("'{}' {}", shown, no_config));

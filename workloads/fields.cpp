@@ -41,7 +41,7 @@ std::string hint_for_number(std::string_view text) {
 
 std::string hint_for_count(std::string_view text) {
   text = trimmed(text);
-  const std::string hint = hint_for_number(text);
+  std::string hint = hint_for_number(text);
   if (!hint.empty() || !all_digits(text) || whole_number(text)) return hint;
   return " (too large: numbers have 63 bits)";
 }

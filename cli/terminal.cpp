@@ -68,7 +68,7 @@ void ProgressReporter::note(const std::string& text) {
 void ProgressReporter::expectation(double seconds) {
   constexpr double worth_saying_seconds = 10;
   if (seconds < worth_saying_seconds) return;
-  note("computing is expected to take about " + sim::duration_text(seconds));
+  note("the run is expected to take about " + sim::duration_text(seconds));
 }
 
 void ProgressReporter::begin(sim::Count cell, sim::Count num_cells, const std::string& what,

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -47,15 +48,17 @@ MachineSpeed speed_of_plain_kernels(int threads) {
   const Eigen::VectorXf x = Eigen::VectorXf::Constant(columns, 0.25F);
   Eigen::VectorXf y(rows);
   const double read_seconds = fastest_seconds([&] { y.noalias() = weights * x; });
-  return {threads * 2.0 * size * size * size / product_seconds,
-          static_cast<double>(rows) * columns * sizeof(float) / read_seconds};
+  return {.flops_per_second = threads * 2.0 * size * size * size / product_seconds,
+          .read_bytes_per_second = static_cast<double>(rows) * columns * sizeof(float) / read_seconds,
+          .filled_bytes_per_second = 0};
 }
 
 // What they reach of the probes is measured in bench/README.md.
 MachineSpeed speed_of_fast_kernels(int threads) {
   constexpr double share_of_arithmetic = 0.75, share_of_reading = 0.9;
   const KernelTable& kernels = *available_kernels().front();
-  constexpr Count steps = 100'000, floats_of_thread = Count{1} << 24;  // 64 MiB
+  constexpr Count steps = 100'000, floats = Count{1} << 25;  // 128 MiB, whatever the number of threads
+  const Count floats_of_thread = std::max<Count>(floats / threads, 1024) / 64 * 64;
   std::vector<float> memory(static_cast<std::size_t>(floats_of_thread * threads), 1.0F);
   // One thread stands for all: on a busy machine a team would be as slow as its unluckiest member.
   double operations = 0;
@@ -66,17 +69,33 @@ MachineSpeed speed_of_fast_kernels(int threads) {
     total += kernels.probe_read(memory.data() + omp_get_thread_num() * floats_of_thread, floats_of_thread);
   });
   const double bytes = total > 0 ? static_cast<double>(memory.size() * sizeof(float)) : 0;
-  return {share_of_arithmetic * threads * operations / arithmetic_seconds, share_of_reading * bytes / read_seconds};
+  return {.flops_per_second = share_of_arithmetic * threads * operations / arithmetic_seconds,
+          .read_bytes_per_second = share_of_reading * bytes / read_seconds,
+          .filled_bytes_per_second = 0};
 }
 
 }  // namespace
 
-MachineSpeed measure_machine_speed(KernelChoice kernels, int threads) {
-  return kernels == KernelChoice::fast ? speed_of_fast_kernels(threads) : speed_of_plain_kernels(threads);
+MachineSpeed measure_machine_speed(KernelChoice kernels, int threads, policies::PageChoice pages) {
+  MachineSpeed speed = kernels == KernelChoice::fast ? speed_of_fast_kernels(threads) : speed_of_plain_kernels(threads);
+  speed.filled_bytes_per_second = measure_filling(pages);
+  return speed;
+}
+
+double measure_filling(policies::PageChoice pages) {
+  constexpr Count bytes = Count{16} << 20;
+  const policies::MappedPages source(bytes, pages);
+  std::memset(source.data(), 1, static_cast<std::size_t>(bytes));
+  const double seconds = fastest_seconds([&] {
+    const policies::MappedPages target(bytes, pages);
+    std::memcpy(target.data(), source.data(), static_cast<std::size_t>(bytes));
+  });
+  return static_cast<double>(bytes) / seconds;
 }
 
 Work work_of(const ModelConfig& model, const reports::Counters& plan) {
   const double attention_flops_per_pair = 4.0 * static_cast<double>(model.num_heads * model.head_dim);
+  const double row_bytes = 2.0 * static_cast<double>(model.num_kv_heads * model.head_dim) * sizeof(float);
   const double head = model.has_head ? static_cast<double>(model.vocab_size * model.hidden_size) : 0.0;
   const double layers = static_cast<double>(model.num_parameters()) - head;
   const double passes = counter(plan, "evaluations") - counter(plan, "cached_answers");
@@ -84,12 +103,19 @@ Work work_of(const ModelConfig& model, const reports::Counters& plan) {
   // The head gives one row of logits an evaluation (verify steps a few more), the layers work on every token.
   work.flops = 2.0 * layers * counter(plan, "tokens_evaluated") + 2.0 * head * passes +
                attention_flops_per_pair * counter(plan, "attention_pairs");
-  work.weight_bytes_read = static_cast<double>(policies::element_bytes(model.weight_dtype)) * (layers + head) * passes;
+  work.bytes_read = static_cast<double>(policies::element_bytes(model.weight_dtype)) * (layers + head) * passes +
+                    row_bytes * counter(plan, "rows_read");
+  work.bytes_filled = counter(plan, "bytes_copied") + counter(plan, "bytes_zeroed");
   return work;
 }
 
 double expected_seconds(const Work& work, const MachineSpeed& speed) {
-  return work.flops / speed.flops_per_second + work.weight_bytes_read / speed.read_bytes_per_second;
+  return work.flops / speed.flops_per_second + work.bytes_read / speed.read_bytes_per_second +
+         expected_filling_seconds(work, speed.filled_bytes_per_second);
+}
+
+double expected_filling_seconds(const Work& work, double filled_bytes_per_second) {
+  return work.bytes_filled / filled_bytes_per_second;
 }
 
 }  // namespace kvreplay::sim

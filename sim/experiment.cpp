@@ -61,7 +61,7 @@ reports::ResultFile Experiment::run() {
   for (std::size_t cell = 0; cell < results_.size(); ++cell) {
     if (wants(0, cell)) num_cells_ += settings_.repetitions + (observes ? 1 : 0);
   }
-  if (settings_.depth == Depth::compute) guard_against_long_runs();
+  if (settings_.depth != Depth::plan) guard_against_long_runs();
   for (Count repetition = 0; repetition < settings_.repetitions && !interrupted(); ++repetition) repeat(repetition);
   for (std::size_t workload = 0; observes && workload < workloads_.size(); ++workload) {
     for (std::size_t policy = 0; policy < settings_.policies.size() && !interrupted(); ++policy) {
@@ -110,7 +110,11 @@ void Experiment::load() {
 }
 
 void Experiment::guard_against_long_runs() {
-  const MachineSpeed speed = measure_machine_speed(settings_.kernels, settings_.threads);
+  const bool computes = settings_.depth == Depth::compute;
+  const MachineSpeed speed = computes ? measure_machine_speed(settings_.kernels, settings_.threads, settings_.pages)
+                                      : MachineSpeed{.flops_per_second = 0,
+                                                     .read_bytes_per_second = 0,
+                                                     .filled_bytes_per_second = measure_filling(settings_.pages)};
   double seconds = 0;
   ReplaySettings plan = replay_settings();
   plan.depth = Depth::plan;
@@ -118,27 +122,34 @@ void Experiment::guard_against_long_runs() {
   for (std::size_t workload = 0; workload < workloads_.size(); ++workload) {
     const LoadedWorkload& loaded = workloads_[workload];
     double cold_seconds = 0;
-    if (settings_.verify) {
+    if (computes && settings_.verify) {
       // One cold pass a leaf is at most one pass over every requested token; usually far less.
-      Work work{2.0 * static_cast<double>(loaded.model.num_parameters()) * static_cast<double>(loaded.facts.max_length),
-                0};
+      const Work work{
+          2.0 * static_cast<double>(loaded.model.num_parameters()) * static_cast<double>(loaded.facts.max_length), 0,
+          0};
       cold_seconds = static_cast<double>(loaded.facts.leaves) * expected_seconds(work, speed);
     }
     for (std::size_t policy = 0; policy < settings_.policies.size(); ++policy) {
       if (!wants(workload, policy)) continue;
       const ReplayRecord record =
           replay(loaded.workload, loaded.facts, loaded.model, settings_.policies[policy], nullptr, plan);
-      const double once = expected_seconds(work_of(loaded.model, record.counters), speed);
+      const Work work = work_of(loaded.model, record.counters);
+      const double once =
+          computes ? expected_seconds(work, speed) : expected_filling_seconds(work, speed.filled_bytes_per_second);
       const bool observes = settings_.verify || !settings_.dump_folder.empty();
       seconds += once * static_cast<double>(settings_.repetitions + (observes ? 1 : 0));
     }
     seconds += cold_seconds;
   }
   if (seconds > long_run_seconds && !settings_.accept_long_run) {
-    throw RunTooLong(
-        fmt::format("computing this is expected to take about {} on this machine", duration_text(seconds)),
-        "--depth plan counts the same numbers in moments, --depth alloc also moves the bytes, a smaller --model "
-        "computes less, --yes runs it all the same");
+    const char* cure = computes
+                           ? "--depth plan counts the same numbers in moments, --depth alloc also moves the bytes, "
+                             "a smaller --model computes less, --yes runs it all the same"
+                           : "--depth plan counts the same numbers in moments, a smaller --model moves less, --yes "
+                             "runs it all the same";
+    throw RunTooLong(fmt::format("{} is expected to take about {} on this machine",
+                                 computes ? "computing this" : "moving these bytes", duration_text(seconds)),
+                     cure);
   }
   observer_.expectation(seconds);
 }

@@ -200,11 +200,21 @@ TEST_CASE("a workload that is too long for its model is named before anything ru
   CHECK(kvreplay("run --depth plan --at-limit stop --fail-on outcome -p crop" + limit + json).exit_code == 1);
 }
 
-TEST_CASE("a compute run of days does not start by accident") {
+TEST_CASE("a run of days does not start by accident, whether it computes or copies") {
   const auto finished = kvreplay("run " + recording("examples/02_multi_turn_prefix_reuse") + " --threads 1");
   CHECK(finished.exit_code == 2);
   CHECK_THAT(finished.err, Contains("--depth plan") && Contains("--yes") && Contains("is expected to take about"));
   CHECK(finished.out.empty());
+  const ScratchFolder scratch;
+  const std::string growing = scratch.file(
+      "growing.yaml", "format: kv-workload/1\nmeta: {id: growing, title: t}\ntokenizer: {name: s, vocab: 2048}\n"
+                      "model: {profile: tiny-gemma2, max_positions: 1000000}\nstreams: {a: {seed: 1}}\n"
+                      "events:\n  - new: m\n  - append: a:10\n  - decode: a:900000\n");
+  for (const std::string depth : {"compute", "alloc"}) {  // 1.2 PB to copy, and the arithmetic of minutes
+    const auto copying = kvreplay("run -p crop --threads 1 --depth " + depth + " " + growing);
+    CHECK(copying.exit_code == 2);
+    CHECK_THAT(copying.err, Contains("--yes"));
+  }
 }
 
 }  // namespace kvreplay::cli

@@ -11,9 +11,9 @@ namespace kvreplay::cli {
 // What the chosen sub-command does; its result is the exit code.
 using Command = std::function<int()>;
 
-// Set by the first SIGINT: replays stop after the evaluation under way.
+// Set by the first SIGINT, SIGTERM or SIGHUP: replays stop after the evaluation under way.
 extern std::atomic<bool> interrupted;
-// Whether a replay is under way that can stop in order; before and between, SIGINT ends the program at once.
+// Whether a replay is under way that can stop in order; before and between, a signal ends the program at once.
 extern std::atomic<bool> stops_in_order;
 
 void add_run(CLI::App& program, Command& chosen);

@@ -30,24 +30,24 @@ static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touc
 
 timespec first_interrupt{};
 
-// The first SIGINT asks for an orderly end, a later one ends the program at once. Two at almost the same time are one:
-// `timeout` signals the program and then its group.
-extern "C" void note_interrupt(int) {
+// The first SIGINT, SIGTERM or SIGHUP asks for an orderly end, a later one ends the program at once. Two at almost the
+// same time are one: `timeout` signals the program and then its group.
+extern "C" void note_interrupt(int signal) {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   const double seconds = static_cast<double>(now.tv_sec - first_interrupt.tv_sec) +
                          1e-9 * static_cast<double>(now.tv_nsec - first_interrupt.tv_nsec);
   constexpr double same_interrupt_seconds = 0.2;
   if (!stops_in_order) {
-    std::signal(SIGINT, SIG_DFL);  // nothing is under way that could be lost
-    raise(SIGINT);
+    std::signal(signal, SIG_DFL);  // nothing is under way that could be lost
+    raise(signal);
   } else if (!interrupted.exchange(true)) {
     first_interrupt = now;
-    constexpr char text[] = "\nstopping after this evaluation; Ctrl-C again stops at once, without a report\n";
+    constexpr char text[] = "\nstopping after this evaluation; the same signal again stops at once, without a report\n";
     if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0) return;
   } else if (seconds > same_interrupt_seconds) {
-    std::signal(SIGINT, SIG_DFL);
-    raise(SIGINT);
+    std::signal(signal, SIG_DFL);
+    raise(signal);
   }
 }
 
@@ -113,7 +113,7 @@ int run_program(int argc, char* argv[]) {
   program.footer(
       "Exit codes: 0 ran; 1 a verification, budget or comparison failed; 2 usage or input error;\n"
       "3 run-time failure; 4 baseline missing or results that are not comparable; 5 inconclusive (where asked);\n"
-      "130 interrupted.");
+      "130 interrupted (SIGINT, SIGTERM, SIGHUP).");
   Command chosen;
   add_run(program, chosen);
   add_explain(program, chosen);
@@ -141,6 +141,8 @@ int run_program(int argc, char* argv[]) {
     return explain_parse_error(program, error, argc, argv);
   }
   std::signal(SIGINT, note_interrupt);
+  std::signal(SIGTERM, note_interrupt);
+  if (std::signal(SIGHUP, note_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup's wish
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write, not the end of the program
   return flushed(guarded([&] {
     refuse_empty_values(program);

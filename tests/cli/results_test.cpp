@@ -163,10 +163,15 @@ TEST_CASE("a program that is interrupted writes what it has and says so") {
   const std::string path = scratch.path("partial.json");
   const std::string endless =
       " --repetitions 1000000 --depth compute --yes -p discard -o " + path + " " + recording(folder_02 + "plain_w64");
-  const auto finished = kvreplay("run" + endless, "timeout --signal=INT --preserve-status 4");
-  CHECK(finished.exit_code == 130);
-  const json file = json::parse(content_of(path));
-  CHECK(file["results"].size() == 1);
+  for (const std::string signal : {"INT", "TERM", "HUP"}) {  // a terminal's, a scheduler's, a lost connection's
+    INFO(signal);
+    const auto finished = kvreplay("run" + endless, "timeout --preserve-status --signal=" + signal + " 3");
+    CHECK(finished.exit_code == 130);
+    const json file = json::parse(content_of(path));
+    CHECK(file["results"].size() == 1);
+    CHECK(file["config"]["interrupted"] == "yes");
+    std::filesystem::remove(path);
+  }
 }
 
 }  // namespace kvreplay::cli

@@ -158,7 +158,7 @@ CLI::Option* add_list(CLI::App& command, const char* name, std::vector<std::stri
 }  // namespace
 
 void refuse_run_options(const CompareTexts& texts, const std::string& what) {
-  refuse_idle(texts.given, {"--runs", "--repetitions", "--threads", "--progress"}, what);
+  refuse_idle(texts.given, {"--runs", "--repetitions", "--threads"}, what);
 }
 
 std::vector<reports::NamedResult> read_results(const std::vector<std::string>& paths) {

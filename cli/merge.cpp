@@ -61,7 +61,7 @@ void add_merge(CLI::App& program, Command& chosen) {
   CLI::App* command = program.add_subcommand("merge", "Join the results of all shards of a run (run --shard)");
   command->add_option("RESULT", texts->files, "Result files of the shards, in any order")->required();
   add_output_option(*command, texts->outputs);
-  add_color_option(*command, texts->terminal);
+  add_terminal_options(*command, texts->terminal);
   command->callback([texts, &chosen] { chosen = [texts] { return merge(*texts); }; });
 }
 

@@ -96,15 +96,11 @@ void add_output_option(CLI::App& command, std::vector<std::string>& outputs) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-void add_color_option(CLI::App& command, TerminalOptions& options) {
-  command.add_option("--color", options.color, "Colours: auto, always or never (NO_COLOR is honoured)")
-      ->capture_default_str();
-}
-
 void add_terminal_options(CLI::App& command, TerminalOptions& options) {
   command.add_option("--progress", options.progress, "Progress on stderr: auto, bar, plain or none")
       ->capture_default_str();
-  add_color_option(command, options);
+  command.add_option("--color", options.color, "Colours: auto, always or never (NO_COLOR is honoured)")
+      ->capture_default_str();
 }
 
 void add_compute_options(CLI::App& command, RunTexts& texts) {

@@ -33,9 +33,8 @@ struct RunTexts {
 void add_model_options(CLI::App& command, ModelTexts& texts);
 void add_policy_option(CLI::App& command, std::vector<std::string>& policies, const std::string& default_text);
 void add_output_option(CLI::App& command, std::vector<std::string>& outputs);
-void add_color_option(CLI::App& command, TerminalOptions& options);
-void add_terminal_options(CLI::App& command, TerminalOptions& options);  // colour and progress
-void add_compute_options(CLI::App& command, RunTexts& texts);            // threads, kernels, memory, tolerance, ...
+void add_terminal_options(CLI::App& command, TerminalOptions& options);
+void add_compute_options(CLI::App& command, RunTexts& texts);  // threads, kernels, memory, tolerance, ...
 
 // Names of the options on the command line, such as --depth.
 std::vector<std::string> given_options(const CLI::App& command);

@@ -76,7 +76,7 @@ void add_report(CLI::App& program, Command& chosen) {
   CLI::App* command = program.add_subcommand("report", "Write results of earlier runs as a page, tables or a trace");
   command->add_option("RESULT", texts->files, "Result files (run -o FILE.json); several are joined")->required();
   add_output_option(*command, texts->outputs);
-  add_color_option(*command, texts->terminal);
+  add_terminal_options(*command, texts->terminal);
   command->callback([texts, &chosen] { chosen = [texts] { return report(*texts); }; });
 }
 

@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
 namespace kvreplay::cli {
@@ -26,15 +25,6 @@ void print(const RunTexts& texts, const OutputFiles& outputs, const reports::Res
   std::fflush(stdout);
 }
 
-// How the stack runs is idle where none of the grids, whose depths a suite may say, runs it.
-void refuse_idle_at_depths(const RunTexts& texts, const std::vector<Grid>& grids) {
-  const auto none = [&grids](sim::Depth least) {
-    return std::none_of(grids.begin(), grids.end(), [&](const Grid& grid) { return grid.settings.depth >= least; });
-  };
-  if (none(sim::Depth::compute)) refuse_idle(texts.given, {"--kernels", "--prefill-chunk"}, "--depth compute");
-  if (none(sim::Depth::alloc)) refuse_idle(texts.given, {"--pages"}, "--depth alloc or compute");
-}
-
 int run(const RunTexts& texts) {
   if (printed_policy_help(texts.policies)) return exit_ok;
   require_files(texts.files);
@@ -45,7 +35,6 @@ int run(const RunTexts& texts) {
   settings.interrupted = &interrupted;
   std::vector<Grid> grids = grids_of(texts, settings);
   for (const Grid& grid : grids) check_inputs(grid.settings.workload_paths, outputs);
-  refuse_idle_at_depths(texts, grids);
   const auto shard = shard_of(texts.shard, grids);
   ProgressReporter progress(texts.terminal);
   reports::ResultFile results = run_grids(grids, shard, progress);

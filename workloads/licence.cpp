@@ -7,7 +7,7 @@ namespace kvreplay::workloads {
 namespace {
 
 bool is_name_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == ':';
 }
 
 bool is_operator(std::string_view word) { return word == "AND" || word == "OR" || word == "WITH"; }

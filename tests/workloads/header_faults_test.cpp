@@ -173,8 +173,9 @@ TEST_CASE("a licence has the form of an SPDX expression") {
     return "format: kv-workload/1\nmeta: {id: a, title: b, licence: \"" + licence + "\"}\nevents: [{new: a}]\n";
   };
   for (const std::string good :
-       {"MIT", "NOASSERTION", "GPL-2.0+", "LicenseRef-mine.1", "MIT OR Apache-2.0", "Apache-2.0 AND PSF-2.0",
-        "GPL-2.0-only WITH Classpath-exception-2.0 OR MIT", "(MIT OR (Apache-2.0 WITH LLVM-exception)) AND CC0-1.0"}) {
+       {"MIT", "NOASSERTION", "GPL-2.0+", "LicenseRef-mine.1", "DocumentRef-a:LicenseRef-b", "MIT OR Apache-2.0",
+        "Apache-2.0 AND PSF-2.0", "GPL-2.0-only WITH Classpath-exception-2.0 OR MIT",
+        "(MIT OR (Apache-2.0 WITH LLVM-exception)) AND CC0-1.0"}) {
     CHECK(read(with(good)).meta.licence == good);
   }
   for (const std::string bad :

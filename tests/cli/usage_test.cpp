@@ -202,8 +202,8 @@ TEST_CASE("a run of days does not start by accident, whether it computes or copi
       scratch.file("growing.yaml",
                    "format: kv-workload/1\nmeta: {id: growing, title: t}\ntokenizer: {name: s, vocab: 2048}\n"
                    "model: {profile: tiny-gemma2, max_positions: 1000000}\nstreams: {a: {seed: 1}}\n"
-                   "events:\n  - new: m\n  - append: a:10\n  - decode: a:900000\n");
-  for (const std::string depth : {"compute", "alloc"}) {  // 1.2 PB to copy, and the arithmetic of minutes
+                   "events:\n  - new: m\n  - append: a:10\n  - decode: a:300000\n");
+  for (const std::string depth : {"compute", "alloc"}) {  // 126 TiB to copy, and the arithmetic of minutes
     const auto copying = kvreplay("run -p crop --threads 1 --depth " + depth + " " + growing);
     CHECK(copying.exit_code == 2);
     CHECK_THAT(copying.err, Contains("--yes"));

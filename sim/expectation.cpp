@@ -48,9 +48,10 @@ MachineSpeed speed_of_plain_kernels(int threads) {
   const Eigen::VectorXf x = Eigen::VectorXf::Constant(columns, 0.25F);
   Eigen::VectorXf y(rows);
   const double read_seconds = fastest_seconds([&] { y.noalias() = weights * x; });
-  return {.flops_per_second = threads * 2.0 * size * size * size / product_seconds,
-          .read_bytes_per_second = static_cast<double>(rows) * columns * sizeof(float) / read_seconds,
-          .filled_bytes_per_second = 0};
+  MachineSpeed speed;
+  speed.flops_per_second = threads * 2.0 * size * size * size / product_seconds;
+  speed.read_bytes_per_second = static_cast<double>(rows) * columns * sizeof(float) / read_seconds;
+  return speed;
 }
 
 // What they reach of the probes is measured in bench/README.md.
@@ -69,20 +70,21 @@ MachineSpeed speed_of_fast_kernels(int threads) {
     total += kernels.probe_read(memory.data() + omp_get_thread_num() * floats_of_thread, floats_of_thread);
   });
   const double bytes = total > 0 ? static_cast<double>(memory.size() * sizeof(float)) : 0;
-  return {.flops_per_second = share_of_arithmetic * threads * operations / arithmetic_seconds,
-          .read_bytes_per_second = share_of_reading * bytes / read_seconds,
-          .filled_bytes_per_second = 0};
+  MachineSpeed speed;
+  speed.flops_per_second = share_of_arithmetic * threads * operations / arithmetic_seconds;
+  speed.read_bytes_per_second = share_of_reading * bytes / read_seconds;
+  return speed;
 }
 
 }  // namespace
 
 MachineSpeed measure_machine_speed(KernelChoice kernels, int threads, policies::PageChoice pages) {
   MachineSpeed speed = kernels == KernelChoice::fast ? speed_of_fast_kernels(threads) : speed_of_plain_kernels(threads);
-  speed.filled_bytes_per_second = measure_filling(pages);
+  speed.filled_bytes_per_second = measure_filling(pages).filled_bytes_per_second;
   return speed;
 }
 
-double measure_filling(policies::PageChoice pages) {
+MachineSpeed measure_filling(policies::PageChoice pages) {
   constexpr Count bytes = Count{64} << 20;  // more than most caches a core owns
   const policies::MappedPages source(bytes, pages);
   std::memset(source.data(), 1, static_cast<std::size_t>(bytes));
@@ -92,7 +94,9 @@ double measure_filling(policies::PageChoice pages) {
   });
   // Caches are filled row by row and in many tensors: decoding 6,000 tokens through `crop` copied at half this speed.
   constexpr double share_of_copying = 0.5;
-  return share_of_copying * static_cast<double>(bytes) / seconds;
+  MachineSpeed speed;
+  speed.filled_bytes_per_second = share_of_copying * static_cast<double>(bytes) / seconds;
+  return speed;
 }
 
 Work work_of(const ModelConfig& model, const reports::Counters& plan) {
@@ -111,13 +115,16 @@ Work work_of(const ModelConfig& model, const reports::Counters& plan) {
   return work;
 }
 
-double expected_seconds(const Work& work, const MachineSpeed& speed) {
-  return work.flops / speed.flops_per_second + work.bytes_read / speed.read_bytes_per_second +
-         expected_filling_seconds(work, speed.filled_bytes_per_second);
+void add(Work& sum, const Work& work, Count times) {
+  const auto factor = static_cast<double>(times);
+  sum.flops += factor * work.flops;
+  sum.bytes_read += factor * work.bytes_read;
+  sum.bytes_filled += factor * work.bytes_filled;
 }
 
-double expected_filling_seconds(const Work& work, double filled_bytes_per_second) {
-  return work.bytes_filled / filled_bytes_per_second;
+double expected_seconds(const Work& work, const MachineSpeed& speed) {
+  return work.flops / speed.flops_per_second + work.bytes_read / speed.read_bytes_per_second +
+         work.bytes_filled / speed.filled_bytes_per_second;
 }
 
 }  // namespace kvreplay::sim

@@ -7,17 +7,18 @@
 #include "sim/model_config.hpp"
 
 #include <cstdint>
+#include <limits>
 
 namespace kvreplay::sim {
 
-// What may be expected here, measured in well under a second.
+// What may be expected here, measured in well under a second; what is not measured takes no time.
 struct MachineSpeed {
-  double flops_per_second = 0;         // matrix products over many rows
-  double read_bytes_per_second = 0;    // streaming weights for one row
-  double filled_bytes_per_second = 0;  // copying into memory nobody touched, as a cache that grows does
+  double flops_per_second = std::numeric_limits<double>::infinity();         // matrix products over many rows
+  double read_bytes_per_second = std::numeric_limits<double>::infinity();    // streaming weights for one row
+  double filled_bytes_per_second = std::numeric_limits<double>::infinity();  // copying into memory nobody touched
 };
 MachineSpeed measure_machine_speed(KernelChoice kernels, int threads, policies::PageChoice pages);
-double measure_filling(policies::PageChoice pages);
+MachineSpeed measure_filling(policies::PageChoice pages);  // nothing else
 
 // What a replay asks of the machine, from the counters of its plan.
 struct Work {
@@ -26,11 +27,11 @@ struct Work {
   double bytes_filled = 0;  // copied or zeroed in the cache
 };
 Work work_of(const ModelConfig& model, const reports::Counters& plan);
+void add(Work& sum, const Work& work, Count times);
 
 // Seconds for arithmetic, reading and filling one after the other: each evaluation is bound by one of the first two,
 // and the other is then small beside it. An expectation, not a bound: a cache small enough for the processor's own
 // caches is filled faster.
 double expected_seconds(const Work& work, const MachineSpeed& speed);
-double expected_filling_seconds(const Work& work, double filled_bytes_per_second);
 
 }  // namespace kvreplay::sim

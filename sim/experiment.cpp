@@ -30,6 +30,7 @@ class Experiment {
  private:
   reports::Provenance whole_provenance();
   void load();
+  Work whole_work() const;
   void guard_against_long_runs();
   void repeat(Count repetition);
   void replay_cell(std::size_t workload, std::size_t policy, Count repetition);
@@ -109,38 +110,40 @@ void Experiment::load() {
   }
 }
 
-void Experiment::guard_against_long_runs() {
-  const bool computes = settings_.depth == Depth::compute;
-  const MachineSpeed speed = computes ? measure_machine_speed(settings_.kernels, settings_.threads, settings_.pages)
-                                      : MachineSpeed{.flops_per_second = 0,
-                                                     .read_bytes_per_second = 0,
-                                                     .filled_bytes_per_second = measure_filling(settings_.pages)};
-  double seconds = 0;
+// Of all cells, from their plans.
+Work Experiment::whole_work() const {
+  Work whole;
   ReplaySettings plan = replay_settings();
   plan.depth = Depth::plan;
   plan.progress = {};
+  const bool observes = settings_.verify || !settings_.dump_folder.empty();
   for (std::size_t workload = 0; workload < workloads_.size(); ++workload) {
     const LoadedWorkload& loaded = workloads_[workload];
-    double cold_seconds = 0;
-    if (computes && settings_.verify) {
+    if (settings_.verify) {
       // One cold pass a leaf is at most one pass over every requested token; usually far less.
-      const Work work{
-          2.0 * static_cast<double>(loaded.model.num_parameters()) * static_cast<double>(loaded.facts.max_length), 0,
-          0};
-      cold_seconds = static_cast<double>(loaded.facts.leaves) * expected_seconds(work, speed);
+      const double parameters = static_cast<double>(loaded.model.num_parameters());
+      const double flops = 2.0 * parameters * static_cast<double>(loaded.facts.max_length);
+      add(whole, {.flops = flops, .bytes_read = 0, .bytes_filled = 0}, loaded.facts.leaves);
     }
     for (std::size_t policy = 0; policy < settings_.policies.size(); ++policy) {
       if (!wants(workload, policy)) continue;
       const ReplayRecord record =
           replay(loaded.workload, loaded.facts, loaded.model, settings_.policies[policy], nullptr, plan);
-      const Work work = work_of(loaded.model, record.counters);
-      const double once =
-          computes ? expected_seconds(work, speed) : expected_filling_seconds(work, speed.filled_bytes_per_second);
-      const bool observes = settings_.verify || !settings_.dump_folder.empty();
-      seconds += once * static_cast<double>(settings_.repetitions + (observes ? 1 : 0));
+      add(whole, work_of(loaded.model, record.counters), settings_.repetitions + (observes ? 1 : 0));
     }
-    seconds += cold_seconds;
   }
+  return whole;
+}
+
+void Experiment::guard_against_long_runs() {
+  const bool computes = settings_.depth == Depth::compute;
+  const Work work = whole_work();
+  // Moments on any machine: measuring this one would take longer.
+  constexpr double soon_filled_bytes = 1 << 28;
+  if (!computes && work.bytes_filled < soon_filled_bytes) return;
+  const double seconds =
+      expected_seconds(work, computes ? measure_machine_speed(settings_.kernels, settings_.threads, settings_.pages)
+                                      : measure_filling(settings_.pages));
   if (seconds > long_run_seconds && !settings_.accept_long_run) {
     const char* cure = computes
                            ? "--depth plan counts the same numbers in moments, --depth alloc also moves the bytes, "

@@ -44,7 +44,9 @@ TEST_CASE("arithmetic, reading and filling take their time one after the other")
   const Work work{.flops = 30, .bytes_read = 8, .bytes_filled = 21};
   CHECK(expected_seconds(work, {.flops_per_second = 10, .read_bytes_per_second = 4, .filled_bytes_per_second = 3}) ==
         12);
-  CHECK(expected_filling_seconds(work, 3) == 7);
+  MachineSpeed filling;
+  filling.filled_bytes_per_second = 3;
+  CHECK(expected_seconds(work, filling) == 7);
 }
 
 TEST_CASE("this machine has some speed with either kernels, on any number of threads") {

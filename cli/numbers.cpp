@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace kvreplay::cli {
@@ -16,20 +17,29 @@ namespace {
 constexpr std::array<std::pair<const char*, int>, 5> byte_units{
     {{"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}}};
 
-}  // namespace
-
-std::int64_t parse_count(const std::string& option, const std::string& text, std::int64_t least, std::int64_t most) {
+// Digits without leading zeros, in [least, most].
+std::optional<std::int64_t> whole_number(const std::string& text, std::int64_t least, std::int64_t most) {
   std::int64_t value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool leading_zero = text.size() > 1 && text.front() == '0';
   if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || leading_zero || value < least ||
       value > most) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+}  // namespace
+
+std::int64_t parse_count(const std::string& option, const std::string& text, std::int64_t least, std::int64_t most) {
+  const auto value = whole_number(text, least, most);
+  if (!value) {
     throw policies::OptionError(
         most == std::numeric_limits<std::int64_t>::max()
             ? fmt::format("{} takes a whole number of at least {}, not '{}'", option, least, text)
             : fmt::format("{} takes a whole number from {} to {}, not '{}'", option, least, most, text));
   }
-  return value;
+  return *value;
 }
 
 std::int64_t parse_bytes(const std::string& option, const std::string& text) {
@@ -39,9 +49,7 @@ std::int64_t parse_bytes(const std::string& option, const std::string& text) {
   for (const auto& [name, shift] : byte_units) {
     if (unit != name || number.empty()) continue;
     const std::int64_t most = std::numeric_limits<std::int64_t>::max() >> shift;
-    std::int64_t value = 0;
-    const auto parsed = std::from_chars(number.data(), number.data() + number.size(), value);
-    if (parsed.ec == std::errc{} && value >= 1 && value <= most && number.front() != '0') return value << shift;
+    if (const auto value = whole_number(number, 1, most)) return *value << shift;
     throw policies::OptionError(fmt::format("{} takes 1{} to {}{}, not '{}'", option, name, most, name, text));
   }
   throw policies::OptionError(fmt::format("{} takes bytes such as 1500000, 512MiB or 2GiB, not '{}'", option, text));

@@ -2,17 +2,19 @@
 
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
+#include "tests/cli/wrong_lines.hpp"
 
-#include <utility>
 #include <vector>
 
 namespace kvreplay::cli {
 namespace {
 
 using Catch::Matchers::Contains;
+using testing::check_refused;
 using testing::content_of;
 using testing::kvreplay;
 using testing::ScratchFolder;
+using testing::Wrong;
 
 const std::string traces = KVREPLAY_SOURCE_DIR "/tests/golden/traces/";
 
@@ -51,7 +53,7 @@ TEST_CASE("wrong import command lines end with 2 and name the cure") {
   const ScratchFolder scratch;
   const std::string out = " -o " + scratch.path("out.yaml");
   const std::string trace = traces + "azure_code_head40.csv";
-  const std::vector<std::pair<std::string, std::string>> lines{
+  const std::vector<Wrong> lines{
       {"import moncake " + trace + out, "did you mean 'mooncake'"},
       {"import lengths-csv " + trace, "--output is required"},
       {"import lengths-csv nowhere.csv" + out, "nowhere.csv: file not found"},
@@ -78,13 +80,7 @@ TEST_CASE("wrong import command lines end with 2 and name the cure") {
       {"import mooncake /proc/self/mem --skip-bad" + out, "/proc/self/mem:1: cannot be read"},
       {"import mooncake " + trace + out, "azure_code_head40.csv:1:"},
   };
-  for (const auto& [arguments, says] : lines) {
-    INFO("kvreplay " << arguments);
-    const auto finished = kvreplay(arguments);
-    CHECK(finished.exit_code == 2);
-    CHECK_THAT(finished.err, Contains(says));
-    CHECK(finished.out.empty());
-  }
+  check_refused(lines);
   CHECK(scratch.num_entries() == 0);
 }
 

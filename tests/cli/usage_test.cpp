@@ -2,6 +2,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
+#include "tests/cli/wrong_lines.hpp"
 
 #include <filesystem>
 #include <vector>
@@ -10,15 +11,13 @@ namespace kvreplay::cli {
 namespace {
 
 using Catch::Matchers::Contains;
+using testing::check_refused;
 using testing::kvreplay;
 using testing::recording;
 using testing::ScratchFolder;
+using testing::Wrong;
 
 const std::string json = recording("guidance-0.2.1_transformers-4.47.1/json_w64");
-
-struct Wrong {
-  std::string arguments, says;
-};
 
 }  // namespace
 
@@ -78,13 +77,7 @@ TEST_CASE("wrong command lines end with 2 and name the cure") {
       {"check nowhere.yaml", "nowhere.yaml"},
       {"run " + scratch.path(""), "directory"},
   };
-  for (const Wrong& line : lines) {
-    INFO("kvreplay " << line.arguments);
-    const auto finished = kvreplay(line.arguments);
-    CHECK(finished.exit_code == 2);
-    CHECK_THAT(finished.err, Contains(line.says));
-    CHECK(finished.out.empty());
-  }
+  check_refused(lines);
   CHECK(scratch.num_entries() == 0);
 }
 
@@ -133,13 +126,7 @@ TEST_CASE("an option that would do nothing is refused with what it goes with") {
       {"compare --calibrate-noise a.json b.json --fail-on nothing", "--fail-on goes with a comparison"},
       {"compare --calibrate-noise a.json --baseline b.json", "--baseline goes with a comparison"},
   };
-  for (const Wrong& line : lines) {
-    INFO("kvreplay " << line.arguments);
-    const auto finished = kvreplay(line.arguments);
-    CHECK(finished.exit_code == 2);
-    CHECK_THAT(finished.err, Contains(line.says));
-    CHECK(finished.out.empty());
-  }
+  check_refused(lines);
   CHECK(kvreplay(plan + "-p crop --kernels plain --pages small --prefill-chunk 8 --threads 1").exit_code == 0);
   CHECK(kvreplay("verify --tolerance 1e-4 -p crop " + json).exit_code == 0);
 }

@@ -1,6 +1,8 @@
 // How a format is found in a table of them: by what stands before the colon of -o, or by the end of a file's name.
 #pragma once
 
+#include "reports/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,9 +11,6 @@
 #include <string_view>
 
 namespace kvreplay::reports {
-
-// In ASCII.
-std::string lower_case(std::string_view text);
 
 // Rows have a `name` and an `extension` with its dot; either names the format (markdown, md). Null for neither.
 template <class Row>

@@ -50,12 +50,4 @@ const Format& format_for_path(const std::string& path) {
   return *format;
 }
 
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
-
 }  // namespace kvreplay::reports

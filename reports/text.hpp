@@ -18,6 +18,9 @@ std::string valid_utf8(std::string_view text);
 // direction of writing, become U+FFFD, so that a name can neither steer a terminal nor disguise itself.
 std::string printable(std::string_view text);
 
+// ASCII letters only.
+std::string lower_case(std::string_view text);
+
 // Terminal columns of printable text: wide characters count two, combining marks none.
 std::size_t display_width(std::string_view text);
 

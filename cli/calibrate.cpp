@@ -19,15 +19,13 @@
 namespace kvreplay::cli {
 namespace {
 
-bool is_workload(const std::string& path) { return path.ends_with(".yaml") || path.ends_with(".yml"); }
-
 std::vector<reports::NamedResult> run_workloads(const CompareTexts& texts) {
   RunTexts run;
   run.files = texts.files;
-  run.repetitions = texts.repetitions;
+  run.repetitions = texts.repetitions.empty() ? calibration_repetitions : texts.repetitions;
   run.threads = texts.threads;
   run.terminal = texts.terminal;
-  const std::int64_t num_runs = parse_count("--runs", texts.runs, 2, 1000);
+  const std::int64_t num_runs = parse_count("--runs", texts.runs.empty() ? calibration_runs : texts.runs, 2, 1000);
   ProgressReporter progress(texts.terminal);
   std::vector<reports::NamedResult> results;
   for (std::int64_t i = 1; i <= num_runs && !interrupted; ++i) {
@@ -68,10 +66,11 @@ void check_target(const std::string& path, const std::vector<std::string>& input
 
 int calibrate_noise(const CompareTexts& texts) {
   check_terminal_options(texts.terminal);
-  refuse_idle(
-      texts.given,
-      {"--baseline", "--candidate", "--reference", "--threshold", "--fail-on", "--effect-floor", "--only-common"},
-      "a comparison, not with --calibrate-noise");
+  refuse_idle(texts.given,
+              {"--baseline", "--candidate", "--baseline-program", "--reference", "--threshold", "--fail-on",
+               "--effect-floor", "--only-common"},
+              "a comparison, not with --calibrate-noise");
+  refuse_turn_options(texts);
   if (texts.files.empty())
     throw policies::OptionError("--calibrate-noise takes results of one build, or workloads to run");
   const bool runs = std::all_of(texts.files.begin(), texts.files.end(), is_workload);

@@ -69,11 +69,39 @@ std::vector<std::string> fail_on_of(const CompareTexts& texts) {
   return words;
 }
 
-// The calibration named, or the one beside the baseline if it is of this machine.
-std::optional<reports::NoiseFloor> noise_of(const CompareTexts& texts, const Inputs& inputs,
+bool runs_builds(const CompareTexts& texts) { return is_given(texts.given, "--baseline-program"); }
+
+// The two sides, run or read; `outputs` are not to replace any of it.
+Sides sides_of(const CompareTexts& texts, const OutputFiles& outputs) {
+  if (runs_builds(texts)) {
+    refuse_idle(texts.given, {"--baseline", "--candidate"}, "results that are there, not with --baseline-program");
+    require_files(texts.files);
+    check_inputs(texts.files, outputs);
+    for (const std::string& path : texts.files) {
+      if (is_workload(path)) continue;
+      throw policies::OptionError(path + ": --baseline-program runs workload or suite files (.yaml)");
+    }
+    return run_in_turns(texts);
+  }
+  refuse_run_options(texts, "--calibrate-noise or --baseline-program, which run workloads");
+  refuse_turn_options(texts);
+  const Inputs inputs = inputs_of(texts);
+  check_inputs(inputs.baselines, outputs);
+  check_inputs(inputs.candidates, outputs);
+  need_baselines(inputs);
+  Sides sides;
+  sides.candidates = read_results(inputs.candidates);
+  sides.baselines = read_results(inputs.baselines);
+  return sides;
+}
+
+// The calibration named, or the one beside the baseline (where builds are run: in this folder) if it is of this
+// machine.
+std::optional<reports::NoiseFloor> noise_of(const CompareTexts& texts, const Sides& sides,
                                             const reports::Side& candidate, std::vector<std::string>& notes) {
   namespace fs = std::filesystem;
-  const std::string beside = (fs::path(inputs.baselines.front()).parent_path() / noise_file_name).string();
+  const fs::path folder = runs_builds(texts) ? "" : fs::path(sides.baselines.front().name).parent_path();
+  const std::string beside = (folder / noise_file_name).string();
   const bool asked = !texts.noise.empty();
   std::error_code error;
   if (!asked && !fs::exists(beside, error)) return std::nullopt;
@@ -119,7 +147,6 @@ int exit_code_of(const reports::Comparison& comparison, const std::vector<std::s
 
 int compare(const CompareTexts& texts) {
   if (texts.calibrates) return calibrate_noise(texts);
-  refuse_run_options(texts, "--calibrate-noise, which alone runs workloads");
   check_terminal_options(texts.terminal);
   const std::vector<std::string> fail_on = fail_on_of(texts);
   reports::ComparisonSettings settings;
@@ -127,15 +154,13 @@ int compare(const CompareTexts& texts) {
   settings.effect_floor = parse_positive("--effect-floor", texts.effect_floor) / 100;
   settings.only_common = texts.only_common;
   for (const std::string& text : texts.thresholds) settings.thresholds.push_back(reports::parse_threshold(text));
-  const Inputs inputs = inputs_of(texts);
   const OutputFiles outputs(texts.outputs, OutputKind::comparison);
-  check_inputs(inputs.baselines, outputs);
-  check_inputs(inputs.candidates, outputs);
-  need_baselines(inputs);
-  const reports::Side candidate = reports::side_of(read_results(inputs.candidates), "candidate");
-  const reports::Side baseline = reports::side_of(read_results(inputs.baselines), "baseline");
+  const Sides sides = sides_of(texts, outputs);
+  if (interrupted) return exit_interrupted;
+  const reports::Side candidate = reports::side_of(sides.candidates, "candidate");
+  const reports::Side baseline = reports::side_of(sides.baselines, "baseline");
   std::vector<std::string> notes;
-  settings.noise = noise_of(texts, inputs, candidate, notes);
+  settings.noise = noise_of(texts, sides, candidate, notes);
   reports::Comparison comparison = reports::compare(baseline, candidate, settings);
   comparison.notes.insert(comparison.notes.begin(), notes.begin(), notes.end());
   if (!outputs.uses_stdout()) {
@@ -161,6 +186,12 @@ void refuse_run_options(const CompareTexts& texts, const std::string& what) {
   refuse_idle(texts.given, {"--runs", "--repetitions", "--threads"}, what);
 }
 
+void refuse_turn_options(const CompareTexts& texts) {
+  refuse_idle(texts.given, {"--candidate-program", "--policy", "--model", "--depth", "--keep"}, "--baseline-program");
+}
+
+bool is_workload(const std::string& path) { return path.ends_with(".yaml") || path.ends_with(".yml"); }
+
 std::vector<reports::NamedResult> read_results(const std::vector<std::string>& paths) {
   std::vector<reports::NamedResult> results;
   for (const std::string& path : paths) results.push_back({path, reports::read_comparable_file(path)});
@@ -171,7 +202,9 @@ void add_compare(CLI::App& program, Command& chosen) {
   auto texts = std::make_shared<CompareTexts>();
   CLI::App* command = program.add_subcommand(
       "compare", "Compare results with a baseline: counters exactly, times by their repetitions");
-  command->add_option("FILE", texts->files, "BASELINE and CANDIDATE: result files (run -o FILE.json)");
+  command->add_option("FILE", texts->files,
+                      "BASELINE and CANDIDATE: result files (run -o FILE.json); or workloads to run, with\n"
+                      "--baseline-program or --calibrate-noise");
   add_list(*command, "--baseline", texts->baselines, "A result file of the baseline; repeatable, runs are joined");
   add_list(*command, "--candidate", texts->candidates, "The same of the candidate");
   command->add_option(
@@ -191,11 +224,22 @@ void add_compare(CLI::App& program, Command& chosen) {
   command->add_flag("--calibrate-noise", texts->calibrates,
                     "Compare A with A and store how far runs of one build differ: FILE are results of one\n"
                     "build, or workloads to run; writes --noise");
-  command->add_option("--runs", texts->runs, "With --calibrate-noise: runs of each workload")->capture_default_str();
-  command->add_option("--repetitions", texts->repetitions, "With --calibrate-noise: repetitions of each run")
-      ->capture_default_str();
-  command->add_option("--threads", texts->threads, "With --calibrate-noise: threads of each run")
-      ->capture_default_str();
+  command->add_option("--baseline-program", texts->baseline_program,
+                      "Another build's kvreplay: run FILE with both builds in turns and compare, which finds the\n"
+                      "smallest changes of a time");
+  command->add_option("--candidate-program", texts->candidate_program,
+                      "With --baseline-program: the build to judge (default: this program)");
+  command->add_option("--runs", texts->runs,
+                      fmt::format("Of each build or workload (default: {} with --baseline-program, {} with\n"
+                                  "--calibrate-noise)",
+                                  turn_runs, calibration_runs));
+  command->add_option("--repetitions", texts->repetitions,
+                      fmt::format("Of each run (default: {}, or {})", turn_repetitions, calibration_repetitions));
+  command->add_option("--threads", texts->threads, "Of each run")->capture_default_str();
+  add_list(*command, "-p,--policy", texts->policies, "With --baseline-program: as of 'run', repeatable");
+  command->add_option("--model", texts->model, "With --baseline-program: as of 'run'");
+  command->add_option("--depth", texts->depth, "With --baseline-program: as of 'run'");
+  command->add_option("--keep", texts->keep, "With --baseline-program: keep the results in this new folder");
   add_output_option(*command, texts->outputs);
   add_terminal_options(*command, texts->terminal);
   command->callback([texts, command, &chosen] {

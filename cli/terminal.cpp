@@ -94,13 +94,15 @@ void ProgressReporter::progress(sim::Count evaluations_done) {
 void ProgressReporter::end() { clear_bar(); }
 
 void ProgressReporter::draw(sim::Count done) {
-  const auto label = fmt::format("[{}/{}] {}: {} of {} evaluations", cell_, num_cells_, what_, done, num_evaluations_);
+  std::string label = fmt::format("[{}/{}] {}", cell_, num_cells_, what_);
+  if (num_evaluations_ > 0) label += fmt::format(": {} of {} evaluations", done, num_evaluations_);
   if (style_ == ProgressStyle::plain) {
     say(label);
     return;
   }
   constexpr int bar_columns = 20;
-  const auto filled = num_evaluations_ > 0 ? static_cast<int>(done * bar_columns / num_evaluations_) : 0;
+  const auto filled = static_cast<int>(num_evaluations_ > 0 ? done * bar_columns / num_evaluations_
+                                                            : (cell_ - 1) * bar_columns / num_cells_);
   const auto bar = fmt::format("{:#>{}}", "", std::clamp(filled, 0, bar_columns));
   // The line must not wrap, or the carriage return could not take it back.
   const auto width = std::max<std::size_t>(terminal_width(), bar_columns + 24) - bar_columns - 4;

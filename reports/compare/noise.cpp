@@ -33,7 +33,8 @@ void widen(NoiseFloor& floor, const Comparison& comparison) {
                         : row.kind == RowKind::absolute_time ? floor.absolute
                         : row.kind == RowKind::cpu_time      ? floor.cpu
                                                              : floor.part;
-      largest = std::max(largest, std::expm1(std::abs(std::log(*row.ratio))));
+      // A part that took next to nothing once differs by any factor.
+      largest = std::max(largest, std::min(std::expm1(std::abs(std::log(*row.ratio))), largest_noise));
     }
   }
   ++floor.num_pairs;

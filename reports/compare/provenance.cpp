@@ -49,20 +49,43 @@ double number_in(const std::string& text) {
   return value;
 }
 
-// Load of other programs and throttling, as the run itself noticed them.
+// Files of a side that met something, and the most that one of them met.
+struct Met {
+  std::size_t num_files = 0, first = 0;
+  double most = 0;
+
+  void add(std::size_t file, double amount) {
+    if (num_files++ == 0) first = file;
+    most = std::max(most, amount);
+  }
+  std::string who(const Side& side, const std::string& what) const {
+    if (num_files == 1) return fmt::format("{} {}", what, side.names[first]);
+    return fmt::format("{}, {} of {} files", what, num_files, side.names.size());
+  }
+  const char* up_to() const { return num_files == 1 ? "" : "up to "; }
+};
+
+// Load of other programs and throttling, as the runs themselves noticed them.
 void add_disturbances(std::vector<std::string>& notes, const Side& side, const std::string& what) {
+  Met load, throttling;
+  double cpus = 0;
   for (std::size_t i = 0; i < side.provenances.size(); ++i) {
     const Fields& provenance = side.provenances[i];
-    const double load = number_in(field(provenance, "load_average_start"));
-    const double cpus = number_in(field(provenance, "num_cpus")), threads = number_in(field(provenance, "threads"));
-    if (cpus > 0 && load > 0 && load + threads > cpus + 0.5) {
-      notes.push_back(fmt::format("{} {}: {} of {} CPUs were busy with other work when it began (load average {:.2f})",
-                                  what, side.names[i], std::min(load, cpus), cpus, load));
-    }
+    const double average = number_in(field(provenance, "load_average_start"));
+    const double threads = number_in(field(provenance, "threads"));
+    cpus = number_in(field(provenance, "num_cpus"));
+    if (cpus > 0 && average > 0 && average + threads > cpus + 0.5) load.add(i, average);
     const double throttled = number_in(field(provenance, "cgroup_throttled_periods"));
-    if (throttled > 0) {
-      notes.push_back(fmt::format("{} {}: the CPU quota throttled it in {} periods", what, side.names[i], throttled));
-    }
+    if (throttled > 0) throttling.add(i, throttled);
+  }
+  if (load.num_files > 0) {
+    notes.push_back(fmt::format(
+        "{}: {}{} of {} CPUs were busy with other work, earlier runs included, at the start (load average {}{:.2f})",
+        load.who(side, what), load.up_to(), std::min(load.most, cpus), cpus, load.up_to(), load.most));
+  }
+  if (throttling.num_files > 0) {
+    notes.push_back(fmt::format("{}: throttled by the CPU quota in {}{} periods", throttling.who(side, what),
+                                throttling.up_to(), throttling.most));
   }
 }
 

@@ -143,7 +143,10 @@ std::vector<std::string> legend_of(const Comparison& comparison) {
 }
 
 std::string shown_side(const SideSummary& side) {
-  std::string text = fmt::format("{}", fmt::join(side.files, ", "));
+  constexpr std::size_t most_named = 4;
+  const std::string text = side.files.size() <= most_named ? fmt::format("{}", fmt::join(side.files, ", "))
+                                                           : fmt::format("{} files, {} to {}", side.files.size(),
+                                                                         side.files.front(), side.files.back());
   std::string facts;
   for (const auto& [key, value] : side.facts) {
     if (key == "git_dirty" && value != "yes") continue;

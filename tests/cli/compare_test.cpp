@@ -1,6 +1,7 @@
-// compare as a user meets it: verdicts, refusals and their exit codes, outputs, calibration.
+// compare as a user meets it: verdicts, refusals and their exit codes, outputs.
 
 #include "tests/catch.hpp"
+#include "tests/cli/made_results.hpp"
 #include "tests/cli/program.hpp"
 
 #include <nlohmann/json.hpp>
@@ -15,35 +16,10 @@ using nlohmann::json;
 using testing::content_of;
 using testing::Finished;
 using testing::kvreplay;
-using testing::recording;
+using testing::result_with;
 using testing::ScratchFolder;
-
-const std::string workload = "guidance-0.2.1_transformers-4.47.1/json_w64";
-
-// A result of two policies, changed by `change`; gives its path.
-template <typename Change>
-std::string result_with(const ScratchFolder& scratch, const std::string& name, Change change) {
-  const std::string path = scratch.path("made-" + name);
-  REQUIRE(kvreplay("run --depth alloc --repetitions 10 -p crop -p fixed:capacity=512 -o " + path + " " +
-                   recording(workload))
-              .exit_code == 0);
-  json file = json::parse(content_of(path));
-  change(file);
-  return scratch.file(name, file.dump());
-}
-
-void unchanged(json&) {}
-
-// Times that are there and steady.
-void steady(json& file) {
-  for (json& run : file["results"]) {
-    std::int64_t i = 0;
-    for (json& repetition : run["repetitions"]) {
-      repetition["latency"]["total_ns"] = 10'000'000 + 1000 * i++;
-      repetition["process"] = nullptr;
-    }
-  }
-}
+using testing::steady;
+using testing::unchanged;
 
 }  // namespace
 
@@ -218,57 +194,6 @@ TEST_CASE("compare writes its formats and appends to the step summary") {
   const Finished lost = kvreplay("compare " + good + " " + good, "env GITHUB_STEP_SUMMARY=/nowhere/summary.md");
   CHECK(lost.exit_code == 0);
   CHECK_THAT(lost.err, Contains("/nowhere/summary.md cannot be written"));
-}
-
-TEST_CASE("a calibration is stored beside the results, used from there, and refused on another machine") {
-  const ScratchFolder scratch;
-  const std::string a = result_with(scratch, "a.json", steady);
-  json file = json::parse(content_of(a));
-  for (json& run : file["results"]) {
-    for (json& repetition : run["repetitions"]) {
-      repetition["latency"]["total_ns"] = 11 * repetition["latency"]["total_ns"].get<std::int64_t>() / 10;
-    }
-  }
-  const std::string b = scratch.file("b.json", file.dump());
-  CHECK_THAT(kvreplay("compare " + a + " " + b).out, Contains("2 times regressed"));
-  const Finished calibrated = kvreplay("compare --calibrate-noise " + a + " " + b);
-  INFO(calibrated.err);
-  CHECK(calibrated.exit_code == 0);
-  CHECK_THAT(calibrated.out, Contains("10.0 % (absolute"));
-  const std::string noise = scratch.path("kvreplay-noise.json");
-  REQUIRE(std::filesystem::exists(noise));
-  const Finished used = kvreplay("compare " + a + " " + b + " --fail-on regressed");
-  CHECK(used.exit_code == 0);
-  CHECK_THAT(used.out, Contains("calibrated"));
-  json other = json::parse(content_of(noise));
-  other["machine"]["cpu_model"] = "another";
-  const std::string foreign = scratch.file("foreign.json", other.dump());
-  CHECK(kvreplay("compare " + a + " " + b + " --noise " + foreign).exit_code == 4);
-  other["schema"] = "kvreplay.noise/9";
-  CHECK(kvreplay("compare " + a + " " + b + " --noise " + scratch.file("new.json", other.dump())).exit_code == 2);
-}
-
-TEST_CASE("a calibration replaces nothing but an older one and takes only different results of one build") {
-  const ScratchFolder scratch;
-  const std::string a = result_with(scratch, "a.json", steady), b = result_with(scratch, "b.json", steady);
-  const std::string before = content_of(a);
-  const auto refused = [&](const std::string& arguments, int code, const std::string& message) {
-    const Finished finished = kvreplay("compare --calibrate-noise " + arguments);
-    CHECK(finished.exit_code == code);
-    CHECK_THAT(finished.err, Contains(message));
-  };
-  refused(a + " " + b + " --noise " + a, 2, "would replace a file that is read");
-  refused(a + " " + b + " --noise " + scratch.file("other.json", before), 2, "is no calibration");
-  refused(a + " " + a, 2, "given twice");
-  refused(a, 2, "name two at least");
-  CHECK(content_of(a) == before);
-  CHECK(content_of(scratch.path("other.json")) == before);
-  json changed = json::parse(before);
-  changed["results"][0]["counters"]["bytes_copied"] = changed["results"][0]["counters"]["bytes_copied"].get<long>() + 1;
-  refused(a + " " + scratch.file("changed.json", changed.dump()), 4, "counters differ");
-  const std::string noise = " --noise " + scratch.path("noise.json");
-  CHECK(kvreplay("compare --calibrate-noise " + a + " " + b + noise).exit_code == 0);
-  CHECK(kvreplay("compare --calibrate-noise " + a + " " + b + noise).exit_code == 0);
 }
 
 TEST_CASE("a counter that is gone is a finding") {

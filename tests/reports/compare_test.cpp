@@ -4,7 +4,6 @@
 
 #include "reports/compare/comparable_text.hpp"
 #include "reports/compare/writers.hpp"
-#include "reports/csv.hpp"
 #include "reports/metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/reports/examples.hpp"
@@ -229,25 +228,6 @@ TEST_CASE("a run whose outcome changed is one finding, and its counters are left
   CHECK(row_of(compared(before, now), RowKind::outcome, "outcome")->change == Change::inconclusive);
 }
 
-TEST_CASE("every format names a regression, and none is broken by hostile names") {
-  ResultFile before = noisy_file({});
-  for (RunResult& run : before.results) run.workload.path = run.workload.id = tests::hostile_name();
-  ResultFile now = before;
-  tests::set_counter(now.results[1], "reallocations", 5);
-  const Comparison comparison = compared(before, now);
-  CHECK_THAT(comparison_table(comparison, 120, false), Contains("1 counter regressed"));
-  CHECK(comparison_table(comparison, 120, false).find('\x1b') == std::string::npos);
-  const std::string markdown = write_comparison_markdown(comparison);
-  CHECK(markdown.starts_with("**\xE2\x9D\x8C 1 counter regressed"));
-  CHECK(markdown.find("<script") == std::string::npos);
-  const auto json = nlohmann::json::parse(write_comparison_json(comparison));
-  CHECK(json["counts"]["regressed"]["counters"] == 1);
-  CHECK(json["cells"][1]["rows"][0]["metric"] == "reallocations");
-  const auto records = read_csv(write_comparison_csv(comparison));
-  CHECK(records.size() > 2 * before.results[0].counters.size());
-  CHECK_THAT(write_comparison_junit(comparison), Contains("failures=\"1\""));
-}
-
 TEST_CASE("a broken threshold is counted as one, not as a counter or a time") {
   const ResultFile file = noisy_file({});
   ResultFile now = file;
@@ -270,23 +250,6 @@ TEST_CASE("a broken threshold is counted as one, not as a counter or a time") {
   CHECK(json["verdict"] == verdict_text(times));
   CHECK(json["counts"]["regressed"]["thresholds"] == 2);
   CHECK(json["counts"]["regressed"]["counters"] == 0);
-}
-
-TEST_CASE("Markdown of many changes stays under a mebibyte and says what it left out") {
-  ResultFile before = noisy_file({.repetitions = 0}), now;
-  const RunResult model = before.results[0];
-  before.results.clear();
-  for (int i = 0; i < 300; ++i) {
-    before.results.push_back(model);
-    before.results.back().policy.spec = before.results.back().policy.name = fmt::format("policy{}", i);
-  }
-  now = before;
-  for (RunResult& run : now.results) {
-    for (auto& [name, value] : run.counters) value += 1;
-  }
-  const std::string markdown = write_comparison_markdown(compared(before, now));
-  CHECK(markdown.size() < (1 << 20));
-  CHECK_THAT(markdown, Contains("are left out to stay under 1 MiB"));
 }
 
 }  // namespace kvreplay::reports

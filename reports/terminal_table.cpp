@@ -13,28 +13,6 @@ namespace {
 
 constexpr std::size_t max_note_width = 400;
 
-// Words on lines of at most `width` columns, later lines indented; a word that is wider is shortened.
-std::string wrapped(const std::string& text, std::size_t width) {
-  constexpr std::string_view indent = "  ";
-  std::string out, line;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    const std::string word = shortened(text.substr(at, end - at), width - indent.size());
-    at = end + 1;
-    if (line.empty() || line == indent) {
-      line += word;
-    } else if (display_width(line) + 1 + display_width(word) <= width) {
-      line += ' ';
-      line += word;
-    } else {
-      out += line + "\n";
-      line = std::string(indent) + word;
-    }
-  }
-  return out + line + "\n";
-}
-
 std::string table_of(const Overview& overview, const TerminalStyle& style) {
   std::vector<TextColumn> columns;
   columns.reserve(overview.columns.size());

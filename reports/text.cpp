@@ -173,6 +173,27 @@ std::vector<std::string> shortened_apart(std::span<const std::string> names, std
   return result;
 }
 
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
+  constexpr std::size_t later_indent = 2, least_width = 20;
+  width = std::max(width, indent + later_indent + least_width);
+  std::string out, line(indent, ' ');
+  bool line_has_words = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = shortened(text.substr(at, end - at), width - indent - later_indent);
+    at = end + 1;
+    if (line_has_words && display_width(line) + 1 + display_width(word) > width) {
+      out += line + '\n';
+      line.assign(indent + later_indent, ' ');
+      line_has_words = false;
+    }
+    if (line_has_words) line += ' ';
+    line += word;
+    line_has_words = true;
+  }
+  return out + line + '\n';
+}
+
 std::string grouped(Count value) {
   std::string digits = fmt::format("{}", value);
   const std::size_t first = value < 0 ? 1 : 0;

@@ -31,6 +31,10 @@ std::string shortened(std::string_view text, std::size_t width);
 // Shortened names that stay apart where the full names differ ("long ... name (2)").
 std::vector<std::string> shortened_apart(std::span<const std::string> names, std::size_t width);
 
+// Words on lines of at most `width` columns, each line ended: the first begins with `indent`, the others with two
+// columns more. A word that is wider is shortened. `text` is printable.
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent = 0);
+
 // "1,234,567": the exact number, grouped; independent of the locale.
 std::string grouped(Count value);
 // "512 B", "1.50 KiB", "504 KiB": three digits, powers of 1024.

@@ -22,9 +22,10 @@ Emphasis verdict_emphasis(const Comparison& comparison) {
 
 std::string comparison_table(const Comparison& comparison, std::size_t columns, bool color) {
   std::string out = painted(printable(verdict_text(comparison)), verdict_emphasis(comparison), color) + "\n";
-  out += fmt::format("  baseline:  {}\n  candidate: {}\n", printable(shown_side(comparison.baseline)),
-                     printable(shown_side(comparison.candidate)));
-  for (const std::string& note : comparison.notes) out += fmt::format("  note: {}\n", printable(note));
+  const auto line = [&out, columns](const std::string& text) { out += wrapped(printable(text), columns, 2); };
+  line("baseline:  " + shown_side(comparison.baseline));
+  line("candidate: " + shown_side(comparison.candidate));
+  for (const std::string& note : comparison.notes) line("note: " + note);
   std::vector<ShownRow> shown = rows_with_news(comparison);
   const std::size_t num_left_out = shown.size() - std::min(shown.size(), most_rows);
   shown.resize(shown.size() - num_left_out);
@@ -37,9 +38,9 @@ std::string comparison_table(const Comparison& comparison, std::size_t columns, 
   out += "\n";
   for (const CellComparison& cell : comparison.cells) {
     if (cell.hint.empty()) continue;
-    out += fmt::format("  {} through {}: {}\n", printable(cell.workload), printable(cell.policy), printable(cell.hint));
+    line(fmt::format("{} through {}: {}", cell.workload, cell.policy, cell.hint));
   }
-  for (const std::string& line : legend_of(comparison)) out += fmt::format("  {}\n", printable(line));
+  for (const std::string& text : legend_of(comparison)) line(text);
   return out;
 }
 

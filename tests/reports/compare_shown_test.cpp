@@ -4,6 +4,7 @@
 #include "reports/compare/side.hpp"
 #include "reports/compare/writers.hpp"
 #include "reports/csv.hpp"
+#include "reports/text.hpp"
 #include "tests/catch.hpp"
 #include "tests/reports/examples.hpp"
 #include "tests/reports/noisy.hpp"
@@ -46,7 +47,10 @@ TEST_CASE("what many files of a side met is one note, and a list of many files i
           "average 2.50)"));
   CHECK(has("baseline, 6 of 6 files: throttled by the CPU quota in up to 3 periods"));
   CHECK(has("candidate file-5: throttled by the CPU quota in 3 periods"));
-  CHECK_THAT(comparison_table(comparison, 120, false), Contains("baseline:  6 files, file-0 to file-5"));
+  const std::string table = comparison_table(comparison, 120, false);
+  CHECK_THAT(table, Contains("baseline:  6 files, file-0 to file-5"));
+  for (std::size_t at = 0; at < table.size(); at = table.find('\n', at) + 1)
+    CHECK(display_width(table.substr(at, table.find('\n', at) - at)) <= 120);
 }
 
 TEST_CASE("every format names a regression, and none is broken by hostile names") {

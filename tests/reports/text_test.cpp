@@ -49,6 +49,29 @@ TEST_CASE("shortening keeps beginning and end and never exceeds the width") {
   }
 }
 
+TEST_CASE("words are wrapped to a width, later lines two columns further in") {
+  CHECK(wrapped("", 30) == "\n");
+  CHECK(wrapped("one line", 30) == "one line\n");
+  CHECK(wrapped("a line of just thirty columns.", 30) == "a line of just thirty columns.\n");
+  CHECK(wrapped("a line of just thirty columns, and one", 30) == "a line of just thirty columns,\n  and one\n");
+  CHECK(wrapped("note: the first line is indented, the others by two more", 30, 2) ==
+        "  note: the first line is\n    indented, the others by\n    two more\n");
+}
+
+TEST_CASE("no wrapped line is wider than asked, whatever the text") {
+  const std::string wide = "\xE6\xBC\xA2\xE5\xAD\x97 ";  // two CJK characters of two columns each
+  std::string text = printable(tests::hostile_name()) + " " + std::string(200, 'x') + " ";
+  for (int i = 0; i < 40; ++i) text += wide;
+  for (const std::size_t width : {30, 31, 80, 120}) {
+    for (const std::size_t indent : {0, 2}) {
+      const std::string lines = wrapped(text, width, indent);
+      for (std::size_t at = 0; at < lines.size(); at = lines.find('\n', at) + 1)
+        CHECK(display_width(lines.substr(at, lines.find('\n', at) - at)) <= width);
+    }
+  }
+  CHECK(display_width(wrapped(std::string(200, 'x'), 1)) <= 30);  // too narrow to read: a width that can be
+}
+
 TEST_CASE("names that differ only in the middle stay apart when shortened") {
   const std::string ends(70, 'x');
   const std::vector<std::string> names{

@@ -53,55 +53,81 @@ pid_t start(const std::vector<std::string>& words, int err) {
   return child;
 }
 
-bool has_ended(pid_t child) {
-  siginfo_t info{};
-  return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child;
-}
+// A program that runs.
+class Child {
+ public:
+  explicit Child(pid_t id) : id_(id) {}
 
-// The end of all that comes until the other side closes. Waits in poll(), which a signal ends even where it restarts
-// other calls.
-std::string read_to_end(int descriptor, pid_t child) {
-  constexpr std::size_t kept_bytes = 8192;
-  std::string text;
-  std::array<char, 4096> buffer{};
-  bool passed_on = false;
-  for (;;) {
-    if (interrupted && !passed_on) {
-      kill(child, SIGTERM);
-      passed_on = true;
+  // The end of all that comes until the other side closes. Waits in poll(), which a signal ends even where it restarts
+  // other calls.
+  std::string read_to_end(int descriptor) {
+    constexpr std::size_t kept_bytes = 8192;
+    std::string text;
+    std::array<char, 4096> buffer{};
+    for (;;) {
+      pass_interruption_on();
+      constexpr int interrupted_at_least_every_ms = 500;  // one that came just before poll()
+      pollfd waited{descriptor, POLLIN, 0};
+      const int ready = poll(&waited, 1, interrupted_at_least_every_ms);
+      if (ready == 0 && has_ended()) return text;  // one it started holds the other side open
+      if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
+      const ssize_t count = read(descriptor, buffer.data(), buffer.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) return text;
+      text.append(buffer.data(), static_cast<std::size_t>(count));
+      if (text.size() > 2 * kept_bytes) text.erase(0, text.size() - kept_bytes);
     }
-    constexpr int interrupted_at_least_every_ms = 500;  // one that came just before poll()
-    pollfd waited{descriptor, POLLIN, 0};
-    const int ready = poll(&waited, 1, interrupted_at_least_every_ms);
-    if (ready == 0 && has_ended(child)) return text;  // one it started holds the other side open
-    if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
-    const ssize_t count = read(descriptor, buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return text;
-    text.append(buffer.data(), static_cast<std::size_t>(count));
-    if (text.size() > 2 * kept_bytes) text.erase(0, text.size() - kept_bytes);
   }
-}
+
+  // Its status as of waitpid(), once it has ended; it may have closed what is read long before.
+  int status() {
+    constexpr int looked_at_every_ms = 5;
+    while (!has_ended()) {
+      pass_interruption_on();
+      poll(nullptr, 0, looked_at_every_ms);
+    }
+    int status = 0;
+    waitpid(id_, &status, 0);
+    return status;
+  }
+
+ private:
+  // Or is none of ours any more, where this program was started with SIGCHLD ignored.
+  bool has_ended() const {
+    siginfo_t info{};
+    if (waitid(P_PID, static_cast<id_t>(id_), &info, WEXITED | WNOHANG | WNOWAIT) != 0) return errno == ECHILD;
+    return info.si_pid == id_;
+  }
+
+  void pass_interruption_on() {
+    if (!interrupted || passed_on_) return;
+    kill(id_, SIGTERM);
+    passed_on_ = true;
+  }
+
+  pid_t id_;
+  bool passed_on_ = false;
+};
 
 }  // namespace
 
 ChildEnd run_child(const std::vector<std::string>& words) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) throw policies::OptionError("no pipe to a program: " + reason(errno));
-  pid_t child = 0;
+  pid_t id = 0;
   try {
-    child = start(words, ends[1]);
+    id = start(words, ends[1]);
   } catch (...) {
     close(ends[0]);
     close(ends[1]);
     throw;
   }
   close(ends[1]);
+  Child child(id);
   ChildEnd end;
-  end.err = read_to_end(ends[0], child);
+  end.err = child.read_to_end(ends[0]);
   close(ends[0]);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  const int status = child.status();
   end.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return end;
 }

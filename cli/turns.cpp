@@ -66,7 +66,7 @@ std::string checked_program(const char* option, const std::string& path) {
 
 std::vector<std::string> run_line(const CompareTexts& texts, const std::string& program, const std::string& output) {
   std::vector<std::string> words{program, "run"};
-  words.insert(words.end(), texts.files.begin(), texts.files.end());
+  for (const std::string& file : texts.files) words.push_back(file.starts_with('-') ? "./" + file : file);  // no option
   const auto add = [&words](const char* name, const std::string& value) { words.insert(words.end(), {name, value}); };
   for (const std::string& policy : texts.policies) add("--policy", policy);
   if (!texts.model.empty()) add("--model", texts.model);

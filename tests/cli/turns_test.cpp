@@ -19,6 +19,7 @@ using testing::Finished;
 using testing::kvreplay;
 using testing::recording;
 using testing::ScratchFolder;
+using testing::shell;
 
 const std::string workload = recording("guidance-0.2.1_transformers-4.47.1/json_w64");
 
@@ -127,17 +128,29 @@ TEST_CASE("a build that cannot be run is named, with what it said") {
 }
 
 TEST_CASE("an interruption ends the build that is running and leaves nothing") {
+  const std::string first = GENERATE(as<std::string>{}, "", "exec 2>&-\nsleep 0.2\n");  // one whose stderr says no more
   const ScratchFolder scratch, temporary;
   const std::string log = scratch.path("log");
-  const std::string slow =
-      script(scratch, "slow",
-             "trap 'echo ended >> " + log + "; exit 0' TERM\nkill -TERM $PPID\n" + "while :; do sleep 0.05; done");
+  const std::string slow = script(
+      scratch, "slow",
+      first + "trap 'echo ended >> " + log + "; exit 0' TERM\nkill -TERM $PPID\n" + "while :; do sleep 0.05; done");
   const Finished finished =
       kvreplay("compare --baseline-program " + slow + " " + workload, "TMPDIR=" + temporary.path(""));
   CHECK(finished.exit_code == 130);
   CHECK(content_of(log) == "ended\n");
   CHECK(finished.out.empty());
   CHECK(temporary.num_entries() == 0);
+}
+
+TEST_CASE("a workload whose name looks like an option is run in turns") {
+  const ScratchFolder scratch;
+  scratch.file("-w.yaml", content_of(workload));
+  const Finished finished = shell("cd '" + scratch.path("") +
+                                  "' && '" KVREPLAY_PROGRAM "' compare --baseline-program '" KVREPLAY_PROGRAM
+                                  "' --runs 1 --repetitions 1 --model gemma2-2b --depth plan -p crop -- -w.yaml");
+  INFO(finished.err);
+  CHECK(finished.exit_code == 0);
+  CHECK_THAT(finished.out, Contains("1 run compared"));
 }
 
 TEST_CASE("options of builds run in turns are checked before anything runs") {

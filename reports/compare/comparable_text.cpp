@@ -4,6 +4,7 @@
 #include "reports/result_json.hpp"
 #include "reports/whole_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -16,6 +17,8 @@ namespace {
 
 constexpr std::array<std::string_view, 3> long_lists{"timeline", "evaluation_ns", "evaluation_fed"};
 constexpr std::size_t block_bytes = 64;
+constexpr std::size_t most_text_bytes = std::size_t{1} << 30;
+constexpr const char* cure = "make the file anew with 'kvreplay run -o'";
 
 // The high bit of every byte of `word` that is zero (H. S. Warren, "Hacker's Delight", 6-1).
 std::uint64_t zero_bytes(std::uint64_t word) {
@@ -40,10 +43,21 @@ BlockFacts facts_of(const char* block) {
   return {std::popcount(quotes) % 2 != 0, special == 0};
 }
 
+// Where a text stands that comes in pieces; both count from 1, columns are bytes.
+struct Place {
+  std::size_t line = 1, column = 1;
+
+  void pass(std::string_view piece) {
+    line += static_cast<std::size_t>(std::count(piece.begin(), piece.end(), '\n'));
+    const auto last = piece.rfind('\n');
+    column = last == std::string_view::npos ? column + piece.size() : piece.size() - last;
+  }
+};
+
 // Throws what is wrong with the whole file, which has the places a skipped text has not.
 [[noreturn]] void explain(const std::string& path) {
   const std::string text = whole_file(path);
-  need_json(text, {path, "make the file anew with 'kvreplay run -o'"});
+  need_json(text, {path, cure});
   throw ResultError(fmt::format("{}: changed while it was read", path));
 }
 
@@ -124,12 +138,23 @@ void ListSkipper::copy(char c) {
 
 ResultFile read_comparable_file(const std::string& path) {
   ListSkipper skipper;
-  bool has_nul = false;
+  Place place;
+  // What never ends, as a device of zeros or of noise, is left at its first NUL byte.
   each_piece_of_file(path, [&](std::string_view piece) {
-    has_nul = has_nul || piece.find('\0') != std::string_view::npos;
+    const auto nul = piece.find('\0');
+    if (nul != std::string_view::npos && skipper.num_bytes_fed() == 0) need_json(piece, {path, cure});  // UTF-16?
+    place.pass(piece.substr(0, nul));
+    if (nul != std::string_view::npos) {
+      throw NotJson(
+          fmt::format("{}:{}:{}: not JSON: a NUL byte, the file is damaged; {}", path, place.line, place.column, cure));
+    }
     skipper.feed(piece);
+    if (skipper.text().size() > most_text_bytes) {
+      throw FileReadError(fmt::format("{}: is larger than {} MiB without its lists of single times; is it a result?",
+                                      path, most_text_bytes >> 20));
+    }
   });
-  if (has_nul || !skipper.is_sound()) explain(path);
+  if (!skipper.is_sound()) explain(path);
   try {
     return read_result_json(skipper.text(), path);
   } catch (const NotJson&) {

@@ -96,6 +96,22 @@ TEST_CASE("a broken file is refused with the fault and the place in the whole fi
                     Contains("kvreplay.result/2"));
 }
 
+TEST_CASE("a device that never ends is left at once") {
+  using Catch::Matchers::Contains;
+  CHECK_THROWS_WITH(read_comparable_file("/dev/zero"), Contains("/dev/zero:1:1: not JSON: a NUL byte"));
+  CHECK_THROWS_WITH(read_comparable_file("/dev/urandom"), Contains("/dev/urandom:") && Contains("not JSON"));
+}
+
+TEST_CASE("a NUL byte is found wherever it stands, in a text of UTF-16 the encoding") {
+  using Catch::Matchers::Contains;
+  const tests::TemporaryFolder folder;
+  const std::string lines = "{\n" + std::string(300'000, ' ') + "\n\n  ";  // more than one piece
+  CHECK_THROWS_WITH(read_comparable_file(folder.file("late.json", lines + '\0')),
+                    Contains("late.json:4:3: not JSON: a NUL byte"));
+  CHECK_THROWS_WITH(read_comparable_file(folder.file("wide.json", std::string("\xFF\xFE{\0}\0", 6))),
+                    Contains("wide.json:1:1: not JSON: this is UTF-16 text"));
+}
+
 TEST_CASE("a read file has its counters and repetitions") {
   const tests::TemporaryFolder folder;
   const ResultFile whole = tests::example_file();

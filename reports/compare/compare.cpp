@@ -164,11 +164,8 @@ NoiseFloor assumed_floor(Comparison& comparison, const std::vector<MatchedCell>&
 void compare_times(Comparison& comparison, const Side& baseline, const Side& candidate,
                    const std::vector<MatchedCell>& cells, const ComparisonSettings& settings,
                    const TimeConditions& conditions) {
-  const bool timed = std::any_of(cells.begin(), cells.end(), [](const MatchedCell& cell) {
-    return has_times(*cell.baseline) && has_times(*cell.candidate);
-  });
   comparison.times_withheld = conditions.withheld;
-  if (!timed || !conditions.withheld.empty()) return;
+  if (!conditions.withheld.empty()) return;
   comparison.reference = reference_of(cells, settings.reference);
   const auto enough = static_cast<std::size_t>(fewest_repetitions);
   const bool counts_files = std::min(baseline.names.size(), candidate.names.size()) >= enough;
@@ -238,8 +235,12 @@ Comparison compare(const Side& baseline, const Side& candidate, const Comparison
   comparison.alpha = settings.alpha;
   comparison.effect_floor = settings.effect_floor;
   comparison.absolute_floor_ns = settings.absolute_floor_ns;
-  comparison.notes = matching.notes;
-  for (const std::string& note : conditions.notes) comparison.notes.push_back(note);
+  for (const std::vector<std::string>* notes :
+       {&baseline.notes, &candidate.notes, &matching.notes, &conditions.notes}) {
+    comparison.notes.insert(comparison.notes.end(), notes->begin(), notes->end());
+  }
+  if (!settings.reference.empty())
+    (void)reference_of(matching.cells, settings.reference);  // where no time needs it, too
   comparison.cells = exact_part(matching.cells, settings);
   compare_times(comparison, baseline, candidate, matching.cells, settings, conditions);
   add_thresholds(comparison, matching.cells, settings.thresholds, conditions);

@@ -30,9 +30,16 @@ const SideCell* counterpart(const SideCell& cell, const Side& candidate, const s
   return best;
 }
 
+// What a message says of a run: its identity, and its depth, which only tells apart what is otherwise the same.
+Fields described(const RunResult& run) {
+  Fields fields = identity_fields(run);
+  fields.emplace_back("depth", run.depth);
+  return fields;
+}
+
 // Why a run of the baseline has no counterpart: where the run nearest to it differs.
 std::string reason(const SideCell& cell, const Side& candidate) {
-  const Fields wanted = identity_fields(cell.run);
+  const Fields wanted = described(cell.run);
   std::vector<std::string> fewest;
   bool has_workload = false;
   for (const SideCell& other : candidate.cells) {
@@ -41,7 +48,7 @@ std::string reason(const SideCell& cell, const Side& candidate) {
     const bool same_workload = a.path == b.path || a.sha256 == b.sha256 || (!a.id.empty() && a.id == b.id);
     has_workload = has_workload || same_workload;
     if (!same_workload || other.run.policy.name != cell.run.policy.name) continue;
-    std::vector<std::string> fields = differences(wanted, identity_fields(other.run));
+    std::vector<std::string> fields = differences(wanted, described(other.run));
     if (!fields.empty() && (fewest.empty() || fields.size() < fewest.size())) fewest = std::move(fields);
   }
   const std::string name = name_of_run(cell.run);

@@ -103,6 +103,11 @@ TimeConditions time_conditions(const Side& baseline, const Side& candidate, cons
   for (const char* key : {"threads", "build_type"}) {
     append(conditions.withheld, difference_in(baseline, candidate, key));
   }
+  const bool timed = std::any_of(cells.begin(), cells.end(), [](const MatchedCell& cell) {
+    return !cell.baseline->repetitions.empty() && !cell.candidate->repetitions.empty();
+  });
+  if (!timed && conditions.withheld.empty())
+    conditions.withheld = "no run has times on both sides; --depth plan takes none";
   conditions.other_machine = machine_difference(baseline, candidate);
   if (!conditions.withheld.empty()) {
     conditions.notes.push_back(fmt::format("times are not compared, counters only ({})", conditions.withheld));

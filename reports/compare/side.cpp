@@ -40,14 +40,26 @@ void add_run(Side& side, RunResult run, std::size_t file, const std::string& wha
                            [&run](const SideCell& other) { return is_same_cell(other.run, run); });
   if (cell == side.cells.end()) {
     run.repetitions.clear();
-    side.cells.push_back({std::move(run), {}});
+    side.cells.push_back({std::move(run), 0, {}});
     cell = std::prev(side.cells.end());
   } else {
     need_equal_counters(*cell, run, side.names[file], what);
   }
+  ++cell->num_files;
   for (Repetition& repetition : repetitions) {
     if (repetition.latency) cell->repetitions.push_back({file, std::move(repetition)});
   }
+}
+
+// Runs that only some files of a side have: fewer repetitions than the reader thinks.
+void note_gaps(Side& side, const std::string& what) {
+  const auto has_gap = [&side](const SideCell& cell) { return cell.num_files < side.names.size(); };
+  const auto first = std::find_if(side.cells.begin(), side.cells.end(), has_gap);
+  if (first == side.cells.end()) return;
+  const auto number = std::count_if(first, side.cells.end(), has_gap);
+  const std::string more = number > 1 ? fmt::format("; {} more runs are not in all of them either", number - 1) : "";
+  side.notes.push_back(fmt::format("{}: {} of {} files have {} through {}{}", what, first->num_files, side.names.size(),
+                                   first->run.workload.path, first->run.policy.spec, more));
 }
 
 }  // namespace
@@ -99,6 +111,7 @@ Side side_of(std::vector<NamedResult> files, const std::string& what) {
     throw NotComparable(
         fmt::format("the {} {} holds no run: nothing can be compared with it", what, fmt::join(side.names, ", ")));
   }
+  note_gaps(side, what);
   return side;
 }
 

@@ -20,7 +20,8 @@ struct SideRepetition {
 };
 
 struct SideCell {
-  RunResult run;  // without repetitions and timeline
+  RunResult run;              // without repetitions and timeline
+  std::size_t num_files = 0;  // that have it
   std::vector<SideRepetition> repetitions;
 };
 
@@ -30,6 +31,7 @@ struct Side {
   std::vector<std::string> names;
   std::vector<Fields> configs, provenances;  // per file
   std::vector<SideCell> cells;
+  std::vector<std::string> notes;  // what a reader must know of how the files were joined
 };
 
 // What makes a run the same run on both sides: hash of the workload, policy and its options, every dimension of the

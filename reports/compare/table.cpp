@@ -21,7 +21,9 @@ Emphasis verdict_emphasis(const Comparison& comparison) {
 }  // namespace
 
 std::string comparison_table(const Comparison& comparison, std::size_t columns, bool color) {
-  std::string out = painted(printable(verdict_text(comparison)), verdict_emphasis(comparison), color) + "\n";
+  std::string verdict = wrapped(printable(verdict_text(comparison)), columns);
+  verdict.pop_back();  // the line's end is not painted
+  std::string out = painted(verdict, verdict_emphasis(comparison), color) + "\n";
   const auto line = [&out, columns](const std::string& text) { out += wrapped(printable(text), columns, 2); };
   line("baseline:  " + shown_side(comparison.baseline));
   line("candidate: " + shown_side(comparison.candidate));

@@ -72,6 +72,14 @@ TEST_CASE("every format names a regression, and none is broken by hostile names"
   CHECK_THAT(write_comparison_junit(comparison), Contains("failures=\"1\""));
 }
 
+TEST_CASE("no line of the table is wider than a narrow terminal, the verdict's neither") {
+  ResultFile now = noisy_file({.factor = 2});
+  tests::set_counter(now.results[1], "reallocations", 5);
+  const std::string table = comparison_table(compared(noisy_file({}), now), 40, false);
+  CHECK(table.find('\n') <= 40);
+  CHECK_THAT(table.substr(0, 120), Contains("1 counter, ") && Contains("regressed"));
+}
+
 TEST_CASE("Markdown of many changes stays under a mebibyte and says what it left out") {
   ResultFile before = noisy_file({.repetitions = 0}), now;
   const RunResult model = before.results[0];

@@ -212,6 +212,25 @@ TEST_CASE("another machine turns times into advice, another depth, thread count 
   ResultFile planned = noisy_file({.repetitions = 0});
   for (RunResult& run : planned.results) run.depth = "plan";
   CHECK_THAT(compared(before, planned).times_withheld, Contains("depth: compute, now plan"));
+  CHECK_THAT(compared(planned, planned).times_withheld, Contains("no run has times on both sides"));
+}
+
+TEST_CASE("a side whose files are unlike is described as it is") {
+  const ResultFile whole = noisy_file({});
+  ResultFile part = whole, planned = noisy_file({.repetitions = 0});
+  part.results.pop_back();
+  for (RunResult& run : planned.results) run.depth = "plan";
+  ComparisonSettings unknown;
+  unknown.reference = "nope";
+  const Side all = side_of({{"a", whole}, {"b", whole}}, "baseline");
+  CHECK(all.notes.empty());
+  const Comparison joined = compare(side_of({{"a", whole}, {"b", part}}, "baseline"), all, {});
+  CHECK_THAT(joined.notes.front(), Contains("baseline: 1 of 2 files have") && Contains("through crop"));
+  CHECK_THROWS_WITH(compare(side_of({{"a", whole}, {"b", planned}}, "baseline"), all, {}),
+                    Contains("through crop: depth: plan, now compute"));
+  CHECK_THROWS_WITH(compare(all, all, unknown), Contains("--reference nope: both sides have no run of it"));
+  const Side plans = side_of({{"planned", planned}}, "baseline");
+  CHECK_THROWS_WITH(compare(plans, plans, unknown), Contains("--reference nope"));
 }
 
 TEST_CASE("a run whose outcome changed is one finding, and its counters are left alone") {

@@ -2,6 +2,7 @@
 
 #include "cli/commands.hpp"
 #include "policies/option_error.hpp"
+#include "reports/text.hpp"
 
 #include <fmt/format.h>
 
@@ -13,8 +14,11 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <optional>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 
@@ -24,6 +28,13 @@ namespace kvreplay::cli {
 namespace {
 
 std::string reason(int error) { return std::generic_category().message(error); }
+
+// What is wrong with a file that is there and may be executed.
+const char* cure_of(int error) {
+  if (error == ENOENT) return "; the interpreter that it needs is missing (its first line or 'file' names it)";
+  if (error == ENOEXEC) return "; it was built for another system, or is a script without '#!' in its first line";
+  return "";
+}
 
 std::vector<char*> child_environment() {
   constexpr std::string_view hidden = "GITHUB_STEP_SUMMARY=";
@@ -49,7 +60,9 @@ pid_t start(const std::vector<std::string>& words, int err) {
   pid_t child = 0;
   const int error = posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), variables.data());
   posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) throw policies::OptionError(fmt::format("{} cannot be started: {}", words[0], reason(error)));
+  if (error != 0) {
+    throw policies::OptionError(fmt::format("{} cannot be started: {}{}", words[0], reason(error), cure_of(error)));
+  }
   return child;
 }
 
@@ -99,15 +112,32 @@ class Child {
     return info.si_pid == id_;
   }
 
+  // What it computes is thrown away, so it is not given the time that an evaluation may take.
   void pass_interruption_on() {
-    if (!interrupted || passed_on_) return;
-    kill(id_, SIGTERM);
-    passed_on_ = true;
+    constexpr std::chrono::seconds time_to_end{2};
+    const auto now = std::chrono::steady_clock::now();
+    if (!interrupted || is_killed_) return;
+    if (!passed_on_) {
+      kill(id_, SIGTERM);
+      passed_on_ = now;
+    } else if (now - *passed_on_ > time_to_end) {
+      kill(id_, SIGKILL);
+      is_killed_ = true;
+    }
   }
 
   pid_t id_;
-  bool passed_on_ = false;
+  std::optional<std::chrono::steady_clock::time_point> passed_on_;
+  bool is_killed_ = false;
 };
+
+// Another program's words: its lines, without what would steer the terminal.
+std::string printable_lines(const std::string& text) {
+  std::istringstream lines(text);
+  std::string out;
+  for (std::string line; std::getline(lines, line);) out += (out.empty() ? "" : "\n") + reports::printable(line);
+  return out;
+}
 
 }  // namespace
 
@@ -125,7 +155,7 @@ ChildEnd run_child(const std::vector<std::string>& words) {
   close(ends[1]);
   Child child(id);
   ChildEnd end;
-  end.err = child.read_to_end(ends[0]);
+  end.err = printable_lines(child.read_to_end(ends[0]));
   close(ends[0]);
   const int status = child.status();
   end.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

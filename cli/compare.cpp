@@ -27,7 +27,7 @@ struct Inputs {
 };
 
 // BASELINE CANDIDATE; or one side by options and the other bare.
-Inputs inputs_of(const CompareTexts& texts) {
+Inputs named_inputs(const CompareTexts& texts) {
   Inputs inputs{texts.baselines, texts.candidates};
   if (inputs.baselines.empty() && inputs.candidates.empty()) {
     if (texts.files.size() != 2) {
@@ -60,64 +60,81 @@ void need_baselines(const Inputs& inputs) {
   }
 }
 
+bool has(const std::vector<std::string>& words, const char* word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 std::vector<std::string> fail_on_of(const CompareTexts& texts) {
   const std::vector<std::string> words =
       words_of("--fail-on", texts.fail_on, {"counters", "regressed", "changed", "inconclusive", "nothing"});
-  if (words.size() > 1 && std::find(words.begin(), words.end(), "nothing") != words.end()) {
+  if (words.size() > 1 && has(words, "nothing")) {
     throw policies::OptionError("--fail-on nothing stands alone; leave it out, or the other words");
   }
   return words;
 }
 
-bool runs_builds(const CompareTexts& texts) { return is_given(texts.given, "--baseline-program"); }
-
-// The two sides, run or read; `outputs` are not to replace any of it.
-Sides sides_of(const CompareTexts& texts, const OutputFiles& outputs) {
-  if (runs_builds(texts)) {
-    refuse_idle(texts.given, {"--baseline", "--candidate"}, "results that are there, not with --baseline-program");
-    require_files(texts.files);
-    check_inputs(texts.files, outputs);
-    for (const std::string& path : texts.files) {
-      if (is_workload(path)) continue;
-      throw policies::OptionError(path + ": --baseline-program runs workload or suite files (.yaml)");
-    }
-    return run_in_turns(texts);
-  }
+// The results to compare; `outputs` are not to replace any of them.
+Inputs inputs_of(const CompareTexts& texts, const OutputFiles& outputs) {
   refuse_run_options(texts, "--calibrate-noise or --baseline-program, which run workloads");
   refuse_turn_options(texts);
-  const Inputs inputs = inputs_of(texts);
+  Inputs inputs = named_inputs(texts);
   check_inputs(inputs.baselines, outputs);
   check_inputs(inputs.candidates, outputs);
   need_baselines(inputs);
+  return inputs;
+}
+
+// Whether builds can be run in turns as the options say; `outputs` are not to replace anything that is read.
+void check_turns(const CompareTexts& texts, const OutputFiles& outputs) {
+  namespace fs = std::filesystem;
+  refuse_idle(texts.given, {"--baseline", "--candidate"}, "results that are there, not with --baseline-program");
+  require_files(texts.files);
+  check_inputs(texts.files, outputs);
+  for (const std::string& path : texts.files) {
+    if (is_workload(path)) continue;
+    throw policies::OptionError(path + ": --baseline-program runs workload or suite files (.yaml)");
+  }
+  if (has(texts.policies, "help")) throw policies::OptionError("--policy help: 'kvreplay run --policy help' has it");
+  for (const std::string& path : outputs.paths()) {
+    std::error_code error;
+    if (texts.keep.empty() || !fs::equivalent(fs::absolute(path).parent_path(), texts.keep, error)) continue;
+    throw policies::OptionError(fmt::format(
+        "-o {}: lies in the folder of --keep, where it could replace a result; choose another folder", path));
+  }
+}
+
+Sides read_sides(const Inputs& inputs) {
   Sides sides;
   sides.candidates = read_results(inputs.candidates);
   sides.baselines = read_results(inputs.baselines);
   return sides;
 }
 
-// The calibration named, or the one beside the baseline (where builds are run: in this folder) if it is of this
-// machine.
-std::optional<reports::NoiseFloor> noise_of(const CompareTexts& texts, const Sides& sides,
-                                            const reports::Side& candidate, std::vector<std::string>& notes) {
-  namespace fs = std::filesystem;
-  const fs::path folder = runs_builds(texts) ? "" : fs::path(sides.baselines.front().name).parent_path();
-  const std::string beside = (folder / noise_file_name).string();
+// The calibration named, or one of the usual name in `folder`.
+std::optional<reports::NoiseFloor> noise_of(const CompareTexts& texts, const std::filesystem::path& folder) {
   const bool asked = !texts.noise.empty();
+  const std::string path = asked ? texts.noise : (folder / noise_file_name).string();
   std::error_code error;
-  if (!asked && !fs::exists(beside, error)) return std::nullopt;
-  const std::string path = asked ? texts.noise : beside;
-  reports::NoiseFloor floor = reports::read_noise(reports::whole_file(path), path);
-  const std::vector<std::string> other =
-      reports::differences(floor.machine, reports::machine_fields(candidate.provenances.front()));
-  if (other.empty()) return floor;
-  const std::string problem = fmt::format("{} was measured on another machine ({})", path, fmt::join(other, "; "));
-  if (asked) throw reports::NotComparable("--noise " + problem);
-  notes.push_back(problem + " and is not used");
-  return std::nullopt;
+  if (!asked && !std::filesystem::exists(path, error)) return std::nullopt;
+  return reports::read_noise(reports::whole_file(path), path);
 }
 
-bool has(const std::vector<std::string>& reasons, const char* reason) {
-  return std::find(reasons.begin(), reasons.end(), reason) != reasons.end();
+// Compares with the calibration in `settings` if it is of this machine; one that was asked for must be.
+reports::Comparison comparison_of(const Sides& sides, reports::ComparisonSettings settings, bool noise_asked) {
+  const reports::Side candidate = reports::side_of(sides.candidates, "candidate");
+  const reports::Side baseline = reports::side_of(sides.baselines, "baseline");
+  std::vector<std::string> other;
+  if (settings.noise) {
+    other = reports::differences(settings.noise->machine, reports::machine_fields(candidate.provenances.front()));
+  }
+  if (other.empty()) return reports::compare(baseline, candidate, settings);
+  const std::string problem =
+      fmt::format("{} was measured on another machine ({})", settings.noise->source, fmt::join(other, "; "));
+  if (noise_asked) throw reports::NotComparable("--noise " + problem);
+  settings.noise.reset();
+  reports::Comparison comparison = reports::compare(baseline, candidate, settings);
+  comparison.notes.insert(comparison.notes.begin(), problem + " and is not used");
+  return comparison;
 }
 
 // Parts of a time do not count as open: where they are, the whole is, or it is decided without them.
@@ -155,14 +172,20 @@ int compare(const CompareTexts& texts) {
   settings.only_common = texts.only_common;
   for (const std::string& text : texts.thresholds) settings.thresholds.push_back(reports::parse_threshold(text));
   const OutputFiles outputs(texts.outputs, OutputKind::comparison);
-  const Sides sides = sides_of(texts, outputs);
+  // Everything is read and checked before builds are run.
+  const bool runs = is_given(texts.given, "--baseline-program");
+  Inputs inputs;
+  if (runs) {
+    check_turns(texts, outputs);
+    settings.noise = noise_of(texts, "");
+  } else {
+    inputs = inputs_of(texts, outputs);
+    settings.noise = noise_of(texts, std::filesystem::path(inputs.baselines.front()).parent_path());
+  }
+  const auto judged = [&](const Sides& sides) { return comparison_of(sides, settings, !texts.noise.empty()); };
+  const Sides sides = runs ? run_in_turns(texts, judged) : read_sides(inputs);
   if (interrupted) return exit_interrupted;
-  const reports::Side candidate = reports::side_of(sides.candidates, "candidate");
-  const reports::Side baseline = reports::side_of(sides.baselines, "baseline");
-  std::vector<std::string> notes;
-  settings.noise = noise_of(texts, sides, candidate, notes);
-  reports::Comparison comparison = reports::compare(baseline, candidate, settings);
-  comparison.notes.insert(comparison.notes.begin(), notes.begin(), notes.end());
+  const reports::Comparison comparison = judged(sides);
   if (!outputs.uses_stdout()) {
     fmt::print("{}", reports::comparison_table(comparison, terminal_width(), wants_color(texts.terminal)));
   }
@@ -187,7 +210,8 @@ void refuse_run_options(const CompareTexts& texts, const std::string& what) {
 }
 
 void refuse_turn_options(const CompareTexts& texts) {
-  refuse_idle(texts.given, {"--candidate-program", "--policy", "--model", "--depth", "--keep"}, "--baseline-program");
+  refuse_idle(texts.given, {"--candidate-program", "--policy", "--model", "--depth", "--keep", "--yes"},
+              "--baseline-program");
 }
 
 bool is_workload(const std::string& path) { return path.ends_with(".yaml") || path.ends_with(".yml"); }
@@ -219,7 +243,8 @@ void add_compare(CLI::App& program, Command& chosen) {
   command->add_option("--effect-floor", texts->effect_floor, "Percent; smaller changes of a time do not matter")
       ->capture_default_str();
   command->add_option("--noise", texts->noise,
-                      "Calibration of this machine (default: kvreplay-noise.json beside the baseline, if there)");
+                      "Calibration of this machine (default: kvreplay-noise.json beside the baseline, if there; with\n"
+                      "--baseline-program in the current folder)");
   command->add_flag("--only-common", texts->only_common, "Leave out runs the candidate does not have");
   command->add_flag("--calibrate-noise", texts->calibrates,
                     "Compare A with A and store how far runs of one build differ: FILE are results of one\n"
@@ -239,6 +264,7 @@ void add_compare(CLI::App& program, Command& chosen) {
   add_list(*command, "-p,--policy", texts->policies, "With --baseline-program: as of 'run', repeatable");
   command->add_option("--model", texts->model, "With --baseline-program: as of 'run'");
   command->add_option("--depth", texts->depth, "With --baseline-program: as of 'run'");
+  command->add_flag("--yes", texts->yes, "With --baseline-program: as of 'run'");
   command->add_option("--keep", texts->keep, "With --baseline-program: keep the results in this new folder");
   add_output_option(*command, texts->outputs);
   add_terminal_options(*command, texts->terminal);

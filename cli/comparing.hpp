@@ -5,6 +5,7 @@
 #include "reports/compare/compare.hpp"
 #include "reports/compare/side.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct CompareTexts {
   std::string reference, noise, effect_floor = "5";
   bool only_common = false;
   bool calibrates = false;
+  bool yes = false;                                 // builds run in turns may take long
   std::string baseline_program, candidate_program;  // builds to run in turns
   std::string keep;                                 // folder for the results of the turns
   std::string runs, repetitions, threads = "auto";  // of workloads that are run; empty: as the way of comparing has it
@@ -51,7 +53,8 @@ inline constexpr const char* turn_runs = "40";
 inline constexpr const char* turn_repetitions = "3";
 
 // compare --baseline-program: runs two builds in turns. Cut short where the program is interrupted. Throws OptionError
-// where a build cannot be run or makes no result, with what it said.
-Sides run_in_turns(const CompareTexts& texts);
+// where a build cannot be run or makes no result, with what it said, and ChildFailed where one fails. Hands the first
+// result of each to `look_at_first`, which throws where more of them are of no use.
+Sides run_in_turns(const CompareTexts& texts, const std::function<void(const Sides&)>& look_at_first);
 
 }  // namespace kvreplay::cli

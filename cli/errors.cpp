@@ -1,5 +1,6 @@
 #include "cli/errors.hpp"
 
+#include "cli/child_program.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/terminal.hpp"
 #include "policies/option_error.hpp"
@@ -102,6 +103,8 @@ int guarded(const std::function<int()>& command) {
   } catch (const std::system_error& error) {
     return fail(exit_failure, error.what());
   } catch (const reports::FileError& error) {
+    return fail(exit_failure, error.what());
+  } catch (const ChildFailed& error) {
     return fail(exit_failure, error.what());
   } catch (const std::bad_alloc&) {
     return fail(exit_failure, "out of memory; --depth plan needs the least, --model takes a smaller stack");

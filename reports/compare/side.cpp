@@ -11,7 +11,7 @@ namespace {
 
 std::string options_text(const PolicyIdentity& policy) {
   std::vector<std::string> options;
-  for (const auto& [key, value] : policy.options) options.push_back(key + "=" + value);
+  for (const auto& [key, value] : policy.options) options.push_back(fmt::format("{}={}", key, value));
   std::sort(options.begin(), options.end());
   return options.empty() ? "none" : fmt::format("{}", fmt::join(options, ","));
 }

@@ -29,6 +29,13 @@ function scaled(value, step, units) {
 const bytes = (count) => count === null ? "-" : scaled(count, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]);
 const time = (ns) => ns === null ? "-" : scaled(ns, 1000, ["ns", "us", "ms", "s"]);
 
+// A cell of a table: its text, and whether it is the best, a warning or a failure.
+function markedCell([text, emphasis], number) {
+  const best = emphasis === "best", kind = [number ? "number" : "", emphasis].join(" ").trim();
+  return element("td", { class: kind || null }, best ? element("strong", {}, text) : text,
+                 best ? element("span", { class: "hidden" }, " best") : null);
+}
+
 // Stays in view while its table is scrolled sideways.
 const captionOf = (text) => element("caption", {}, element("span", {}, text));
 

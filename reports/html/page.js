@@ -1,4 +1,4 @@
-// Puts the page together: verdict, then per workload tables and charts, then settings.
+// Puts the page together: verdict, all workloads at a glance, then each one's tables and charts, then settings.
 
 const titleColumn = (workload, title) => workload.columns.findIndex((column) => column.title === title);
 
@@ -41,13 +41,8 @@ function keyTable(workload) {
   const shown = shownColumns(workload);
   const head = shown.map((i) => workload.columns[i]).map((column) =>
     element("th", { scope: "col", class: column.number ? "number" : null, title: column.meaning || null }, column.title));
-  const rows = workload.rows.map((row, r) => element("tr", {}, ...shown.map((i) => {
-    const [text, emphasis] = row[i];
-    if (i === 0) return element("th", { scope: "row", title: workload.runs[r].full_name }, text);
-    const kind = [workload.columns[i].number ? "number" : "", emphasis].join(" ").trim();
-    return element("td", { class: kind || null }, emphasis === "best" ? element("strong", {}, text) : text,
-                   emphasis === "best" ? element("span", { class: "hidden" }, " best") : null);
-  })));
+  const rows = workload.rows.map((row, r) => element("tr", {}, ...shown.map((i) => i > 0 ? markedCell(row[i], workload.columns[i].number)
+    : element("th", { scope: "row", title: workload.runs[r].full_name }, row[0][0]))));
   const floor = workload.floor === null ? "" : ` The floor of one sequence is ${grouped(workload.floor)} tokens.`;
   const built = element("table", {}, captionOf(`Policies and key numbers; the best in bold.${floor}`),
                         element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows));
@@ -175,15 +170,7 @@ startDrawing();
 const verdict = document.getElementById("verdict");
 verdict.textContent = verdictSentence();
 verdict.classList.add(page.verdict.emphasis || "best");
-if (page.workloads.length > 1) {
-  const isAlone = (workload) => page.workloads.filter((other) => other.label === workload.label).length === 1;
-  const name = (workload) => isAlone(workload) ? workload.label : `${workload.label}, depth ${workload.depth}`;
-  document.getElementById("contents").append(element("ul", {}, ...page.workloads.map((workload, i) =>
-    element("li", {}, element("a", { href: `#workload-${i}`, title: `${workload.label}: ${workload.setting}` }, name(workload))))));
-}
-const budgets = budgetsCard();
-if (budgets) document.getElementById("workloads").append(budgets);
-document.getElementById("workloads").append(...page.workloads.map(workloadSection));
+document.getElementById("workloads").append(...[budgetsCard(), glanceCard()].filter(Boolean), ...page.workloads.map(workloadSection));
 const meanings = new Map(page.workloads.flatMap((w) => w.columns).filter((c) => c.meaning).map((c) => [c.title, c.meaning]));
 document.getElementById("legend").append(...[...meanings].flatMap(([title, meaning]) => [element("dt", {}, title), element("dd", {}, meaning)]));
 document.getElementById("provenance").append(element("dl", {}, ...[...page.settings, ...page.provenance]

@@ -65,6 +65,12 @@ TEST_CASE("a browser shows the page without errors, at every width and in both t
   CHECK(facts["scoped"] == facts["heads"]);
   CHECK(facts["policies"].size() == file.results.size());
   CHECK(facts["event_rows"] == 2);
+  // Of three groups of runs and four policies; the floor is 71 tokens, and an incomplete run has no ratio.
+  CHECK(facts["glance"]["targets"] == 3);
+  CHECK(facts["glance"]["shown"] == "x floor");
+  CHECK(facts["glance"]["texts"]["x floor"] ==
+        json{"0.28", "0.28", "-", "-", "-", "-", "-", "-", "-", "-", "-", "1.41"});
+  CHECK(facts["glance"]["texts"]["evaluated"] == json{"20", "20", "-", "-", "-", "-", "1", "-", "-", "-", "-", "100"});
   CHECK(facts["verdict"].get<std::string>().find("differ") != std::string::npos);
 }
 

@@ -22,6 +22,21 @@ for (const kind of ["error", "warn"]) console[kind] = (...what) => problems.push
 for (const kind of ["alert", "prompt", "confirm"]) window[kind] = (what) => problems.push(kind + " " + what);
 </script>"""
 LOOK = """<script>
+// Rows of the table of all workloads, where their links lead, and its texts for each number that can be chosen.
+function glanceFacts() {
+  const card = document.querySelector(".glance");
+  if (!card) return null;
+  const choice = card.querySelector("select"), texts = {};
+  const cells = () => [...card.querySelectorAll("tbody td")].map((e) => e.firstChild.textContent);
+  const facts = {shown: choice.selectedOptions[0].textContent, texts,
+    targets: [...card.querySelectorAll("tbody th a")].filter((e) => document.querySelector(e.getAttribute("href"))).length};
+  for (const option of choice.options) {
+    choice.value = option.value;
+    choice.dispatchEvent(new Event("change"));
+    texts[option.textContent] = cells();
+  }
+  return facts;
+}
 for (const canvas of drawings.keys()) draw(canvas);
 for (const details of document.querySelectorAll("details")) {
   if (details.querySelector("summary").textContent === "Numbers") details.open = true;
@@ -38,7 +53,7 @@ setTimeout(() => {
     dark: getComputedStyle(document.body).backgroundColor === "rgb(15, 20, 26)",
     tables: all("table").length, captions: all("table > caption").length, heads: all("th").length,
     scoped: all("th[scope]").length, policies: all(".key tbody th").map((e) => e.textContent),
-    event_rows: all(".events tbody tr").length, verdict: document.getElementById("verdict").textContent};
+    glance: glanceFacts(), event_rows: all(".events tbody tr").length, verdict: document.getElementById("verdict").textContent};
   parent.postMessage(JSON.stringify(facts), "*");
 }, 300);
 </script>"""

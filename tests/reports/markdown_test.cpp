@@ -61,6 +61,21 @@ TEST_CASE("ratios to the floor stand beside the tokens, the best of completed ru
              Catch::Contains("incomplete") && Catch::Contains("evaluation 12, line 34, wanted 65, available 64"));
 }
 
+TEST_CASE("several workloads are shown at a glance, one is not") {
+  ResultFile file;
+  file.results = {tests::plan_run("a", "crop", 71), tests::plan_run("a", "discard", 142),
+                  tests::plan_run("b", "crop", 213)};
+  const std::string text = write_markdown(file);
+  CHECK_THAT(text, Catch::Contains("### All workloads: x floor\n\n"
+                                   "| workload | <code>crop</code> | <code>discard</code> |\n"
+                                   "|---|---:|---:|\n"
+                                   "| <code>a</code> | **1.00** | 2.00 |\n"
+                                   "| <code>b</code> | 3.00 | - |\n\n"
+                                   "### All workloads: peak\n"));
+  file.results.pop_back();
+  CHECK(write_markdown(file).find("All workloads") == std::string::npos);
+}
+
 TEST_CASE("hostile names stay names: no markup, no broken table") {
   const std::string text = write_markdown(tests::example_file());
   CHECK(text.find("<script") == std::string::npos);
@@ -104,6 +119,7 @@ TEST_CASE("what does not fit into 1 MiB is left out and said so") {
   const std::string text = write_markdown(file);
   CHECK(text.size() < max_markdown_bytes);
   CHECK(text.find("workloads and the full numbers of") != std::string::npos);
+  CHECK(text.find("more workloads are not in this table.") != std::string::npos);
   check_tables(text);
 }
 

@@ -35,6 +35,15 @@ def load(path, layers=None):
     return AutoModelForCausalLM.from_pretrained(path, **options).eval()
 
 
+def poor_drafter(path):
+    """Four layers of six, which draft seven tokens whatever they think of them."""
+    model = load(path, layers=4)
+    model.generation_config.num_assistant_tokens = 7
+    model.generation_config.num_assistant_tokens_schedule = "constant"
+    model.generation_config.assistant_confidence_threshold = 0
+    return model
+
+
 def prompt(path):
     text = inspect.getsource(textwrap)[:420]
     ids = AutoTokenizer.from_pretrained(path)(text, add_special_tokens=False, return_tensors="pt").input_ids
@@ -60,6 +69,9 @@ def ways(path):
         found[name] = lambda model, name=name: model.generate(
             prompt(path), past_key_values=transformers.DynamicCache(),
             **({**GREEDY, **simple["lookup"]} if name == "lookup" else {**GREEDY, "assistant_model": assistant}))
+    poor = poor_drafter(path) if VERSION[:4] != "4.47" else None
+    found["assisted_poor"] = lambda model: model.generate(
+        prompt(path), past_key_values=transformers.DynamicCache(), assistant_model=poor, **{**GREEDY, "max_new_tokens": 120})
     found["dynamic"] = lambda model: model.generate(prompt(path), past_key_values=transformers.DynamicCache(), **GREEDY)
     found["chat"] = lambda model: chat(model, path, transformers.DynamicCache())
     return found

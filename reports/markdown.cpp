@@ -1,6 +1,7 @@
 #include "reports/markdown.hpp"
 
 #include "reports/budgets.hpp"
+#include "reports/glance.hpp"
 #include "reports/measurements.hpp"
 #include "reports/metrics.hpp"
 #include "reports/overview.hpp"
@@ -16,7 +17,6 @@ namespace {
 
 constexpr std::size_t max_name_width = 100;
 constexpr std::size_t max_note_width = 500;
-const OverviewCell absent{"-", Emphasis::none};
 constexpr std::size_t reserve_bytes = 2'000;  // for the verdict and the sentence about what was left out
 
 bool is_letter_or_digit(char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
@@ -99,41 +99,31 @@ std::string key_table(const Overview& overview, const std::vector<std::string>& 
   return out;
 }
 
-// One number of every workload and policy. Takes at most a thirty-second of the room, and says what it leaves out.
-std::string glance_of(const std::vector<Overview>& overviews, std::string_view title) {
-  const auto is_wanted = [title](const OverviewColumn& column) { return column.title == title; };
-  std::vector<std::string> policies;
-  for (const Overview& overview : overviews) {
-    for (const std::vector<OverviewCell>& row : overview.rows) {
-      if (std::find(policies.begin(), policies.end(), row[0].text) == policies.end()) policies.push_back(row[0].text);
-    }
-  }
+// One number of all workloads. Takes at most a thirty-second of the room, and says what it leaves out.
+std::string glance_table(const std::vector<Overview>& overviews, std::string_view title) {
+  const Glance glance = glance_of(overviews, title);
   std::string out = fmt::format("### All workloads: {}\n\n", title);
-  std::vector<std::string> cells{"workload"};
-  for (const std::string& policy : shortened_apart(policies, max_name_width)) cells.push_back(markdown_name(policy));
-  append_row(out, cells);
-  std::vector<bool> is_number(cells.size(), true);
+  std::vector<std::string> titles{"workload"};
+  for (const std::string& policy : shortened_apart(glance.policies, max_name_width)) {
+    titles.push_back(markdown_name(policy));
+  }
+  append_row(out, titles);
+  std::vector<bool> is_number(titles.size(), true);
   is_number[0] = false;
   append_rule(out, is_number);
-  std::size_t num_shown = 0;
-  for (const Overview& overview : overviews) {
-    if (out.size() > max_markdown_bytes / 32) break;
-    ++num_shown;
-    const auto column = std::find_if(overview.columns.begin(), overview.columns.end(), is_wanted);
-    cells = {markdown_name(overview.workload)};
-    for (const std::string& policy : policies) {
-      const auto has_it = [&policy](const std::vector<OverviewCell>& row) { return row[0].text == policy; };
-      const auto row = std::find_if(overview.rows.begin(), overview.rows.end(), has_it);
-      const bool is_there = row != overview.rows.end() && column != overview.columns.end();
-      const OverviewCell& cell =
-          is_there ? (*row)[static_cast<std::size_t>(column - overview.columns.begin())] : absent;
-      cells.push_back(marked(escaped(cell.text, max_name_width), cell.emphasis));
+  std::size_t num_left_out = 0;
+  for (const std::vector<OverviewCell>& row : glance.rows) {
+    if (out.size() > max_markdown_bytes / 32) {
+      ++num_left_out;
+      continue;
+    }
+    std::vector<std::string> cells{markdown_name(row[0].text)};
+    for (std::size_t i = 1; i < row.size(); ++i) {
+      cells.push_back(marked(escaped(row[i].text, max_name_width), row[i].emphasis));
     }
     append_row(out, cells);
   }
-  if (num_shown < overviews.size()) {
-    out += fmt::format("\n{} more workloads are not in this table.\n", overviews.size() - num_shown);
-  }
+  if (num_left_out > 0) out += fmt::format("\n{} more workloads are not in this table.\n", num_left_out);
   return out + "\n";
 }
 
@@ -250,7 +240,7 @@ std::string write_markdown(const ResultFile& file) {
   for (const Group& group : groups) {
     overviews.push_back(overview_of(file.results, group, labels[group.results.front()], Units::human));
   }
-  if (groups.size() > 1) out += glance_of(overviews, "x floor") + glance_of(overviews, "peak");
+  if (groups.size() > 1) out += glance_table(overviews, "x floor") + glance_table(overviews, "peak");
   std::size_t num_left_out = 0, num_unfolded = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const Group& group = groups[i];

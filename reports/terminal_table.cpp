@@ -1,6 +1,7 @@
 #include "reports/terminal_table.hpp"
 
 #include "reports/budgets.hpp"
+#include "reports/glance.hpp"
 #include "reports/text.hpp"
 #include "reports/text_table.hpp"
 
@@ -41,6 +42,15 @@ void append_overview(std::string& out, const Overview& overview, const TerminalS
   if (!overview.notes.empty()) out += '\n';
   for (const std::string& note : overview.notes) line("! " + note);
   out += '\n';
+}
+
+// What the tables of many workloads come to.
+void append_glance(std::string& out, const std::vector<Overview>& overviews, const TerminalStyle& style) {
+  const char* const title = "x floor";
+  Glance glance = glance_of(overviews, title);
+  std::vector<TextColumn> columns{{title, false}};
+  for (const std::string& policy : shortened_apart(glance.policies, style.columns / 3)) columns.push_back({policy});
+  out += "All workloads\n\n" + text_table(columns, std::move(glance.rows), style.columns, style.color) + '\n';
 }
 
 std::string legend_of(const std::vector<Overview>& overviews) {
@@ -102,6 +112,7 @@ std::string terminal_table(const ResultFile& file, const TerminalStyle& style) {
   }
   std::string out;
   for (const Overview& overview : overviews) append_overview(out, overview, style);
+  if (overviews.size() > 1) append_glance(out, overviews, style);
   if (style.legend && !overviews.empty()) {
     out += wrapped(legend_of(overviews), style.columns);
     if (style.units == Units::human) out += wrapped("Exact numbers: -o FILE.csv or -o FILE.json.", style.columns);
@@ -109,7 +120,7 @@ std::string terminal_table(const ResultFile& file, const TerminalStyle& style) {
   }
   append_budgets(out, file, style);
   const Verdict verdict = verdict_of(file);
-  return out + painted(verdict.text, verdict.emphasis, style.color) + ".\n";
+  return out + painted_lines(printable(verdict.text) + ".", style.columns, verdict.emphasis, style.color);
 }
 
 }  // namespace kvreplay::reports

@@ -80,6 +80,12 @@ std::string painted(std::string_view text, Emphasis emphasis, bool color) {
   return fmt::format("{}{}\x1b[0m", escape_of(emphasis), text);
 }
 
+std::string painted_lines(std::string_view text, std::size_t width, Emphasis emphasis, bool color) {
+  std::string lines = wrapped(text, width);
+  lines.pop_back();  // the last line's end is not painted
+  return painted(lines, emphasis, color) + '\n';
+}
+
 std::size_t table_width(std::span<const TextColumn> columns, const std::vector<std::vector<OverviewCell>>& rows) {
   const std::vector<std::size_t> widths = widths_of(columns, rows);
   return std::accumulate(widths.begin(), widths.end(), gap * (columns.size() - 1));

@@ -18,6 +18,9 @@ struct TextColumn {
 // The text in ANSI colour, or as it is.
 std::string painted(std::string_view text, Emphasis emphasis, bool color);
 
+// The same of a text that is wrapped: lines of at most `width` columns, later ones indented.
+std::string painted_lines(std::string_view text, std::size_t width, Emphasis emphasis, bool color);
+
 // Columns the table takes in one block.
 std::size_t table_width(std::span<const TextColumn> columns, const std::vector<std::vector<OverviewCell>>& rows);
 

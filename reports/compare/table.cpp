@@ -21,9 +21,7 @@ Emphasis verdict_emphasis(const Comparison& comparison) {
 }  // namespace
 
 std::string comparison_table(const Comparison& comparison, std::size_t columns, bool color) {
-  std::string verdict = wrapped(printable(verdict_text(comparison)), columns);
-  verdict.pop_back();  // the line's end is not painted
-  std::string out = painted(verdict, verdict_emphasis(comparison), color) + "\n";
+  std::string out = painted_lines(printable(verdict_text(comparison)), columns, verdict_emphasis(comparison), color);
   const auto line = [&out, columns](const std::string& text) { out += wrapped(printable(text), columns, 2); };
   line("baseline:  " + shown_side(comparison.baseline));
   line("candidate: " + shown_side(comparison.candidate));

@@ -58,6 +58,21 @@ TEST_CASE("where space is short the second floor goes first, then the table cont
   CHECK(widest(below) <= 80);
 }
 
+TEST_CASE("several workloads are shown at a glance after their tables") {
+  ResultFile file;
+  file.results = {tests::plan_run("a", "crop", 71), tests::plan_run("a", "discard", 142),
+                  tests::plan_run("b", "crop", 213)};
+  const std::string text = terminal_table(file, {.legend = false});
+  CHECK_THAT(text, Catch::EndsWith("All workloads\n"
+                                   "\n"
+                                   "x floor  crop  discard\n"
+                                   "-------  ----  -------\n"
+                                   "a        1.00     2.00\n"
+                                   "b        3.00        -\n"
+                                   "\n"
+                                   "3 of 3 runs completed.\n"));
+}
+
 TEST_CASE("tables fit the width they are given, whatever the names") {
   const ResultFile file = tests::example_file();
   for (const std::size_t columns : {80, 100, 200}) {

@@ -123,8 +123,9 @@ TEST_CASE("a build that cannot be run is named, with what it said") {
       {failing("left", "sleep 600 & exit 2"), "ended with exit code 2"},  // does not wait for what it started
   };
   for (const auto& [program, problem] : programs) {
-    const Finished finished =
-        kvreplay("compare --depth plan --baseline-program " + program + " " + workload, "TMPDIR=" + temporary.path(""));
+    std::string line = "compare --depth plan --baseline-program ";
+    line.append(program).append(" ").append(workload);
+    const Finished finished = kvreplay(line, "TMPDIR=" + temporary.path(""));
     INFO(program << "\n" << finished.err);
     CHECK(finished.exit_code == 2);
     CHECK_THAT(finished.err, Contains(problem));

@@ -35,7 +35,7 @@ TEST_CASE("the shipped suite keeps its budgets and every workload of it says whe
   CHECK(finished.exit_code == 0);
   CHECK_THAT(finished.out, Contains("budgets kept"));
   const json file = json::parse(content_of(scratch.path("a.json")));
-  CHECK(file["results"].size() == 110);
+  CHECK(file["results"].size() == 115);
   CHECK(file["results"][0]["suite"] == shipped);
   CHECK(file["config"]["suite"] == shipped);
   CHECK(file["config"]["depth"] == "plan");

@@ -1,5 +1,5 @@
-"""generate() in the ways of workloads/recorded/transformers-*, and ways that folder has no recording of: sampling, beam
-search, a batch with padding, all judged by what generate() itself returned."""
+"""generate() in the ways of workloads/recorded/transformers-*, and ways that not every version has a recording of: sampling,
+beam search, a batch with padding, all judged by what generate() itself returned."""
 
 import inspect
 import textwrap
@@ -16,7 +16,7 @@ from real.settings import seed
 
 VERSION = version("transformers")
 GREEDY = {"max_new_tokens": 90, "do_sample": False, "pad_token_id": 0, "eos_token_id": None}
-RESULTS = {}  # of generations that no shipped file is there for: the rows returned, and how many tokens were the prompt's
+RESULTS = {}  # of sampling and of generations in several rows: the prompt and the rows returned
 
 
 def versions():
@@ -72,9 +72,16 @@ def ways(path):
     poor = poor_drafter(path) if VERSION[:4] != "4.47" else None
     found["assisted_poor"] = lambda model: model.generate(
         prompt(path), past_key_values=transformers.DynamicCache(), assistant_model=poor, **{**GREEDY, "max_new_tokens": 120})
+    found["beams"] = lambda model: RESULTS.update(beams_w64=four_beams(model, path))
     found["dynamic"] = lambda model: model.generate(prompt(path), past_key_values=transformers.DynamicCache(), **GREEDY)
     found["chat"] = lambda model: chat(model, path, transformers.DynamicCache())
     return found
+
+
+def four_beams(model, path):
+    ids = prompt(path)
+    return ids, model.generate(ids, past_key_values=transformers.DynamicCache(), num_beams=4, num_return_sequences=4,
+                               **{**GREEDY, "max_new_tokens": 60})
 
 
 def sampled(model, path):
